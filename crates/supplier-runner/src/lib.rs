@@ -1,1 +1,3 @@
-//! Placeholder.
+//! Sets up suppliers under a lease: records, plans, steps and the worker that runs them.
+
+pub mod supplier;
