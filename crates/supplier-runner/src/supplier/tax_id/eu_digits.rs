@@ -28,7 +28,7 @@ pub(super) fn rule(country: &str) -> Option<Rule> {
         "HU" => {
             Rule::new(&[("HU", "HU")], "HU and 8 digits", |n| sum_rule(n, [9, 7, 3, 1, 9, 7, 3, 1], 10, 0))
         }
-        "IT" => Rule::new(&[("IT", "IT")], "IT and 11 digits", |n| checked(n, is_luhn(&digits::<11>(n)?))),
+        "IT" => Rule::new(&[("IT", "IT")], "IT and 11 digits", it),
         "LT" => Rule::new(&[("LT", "LT")], "LT and 9 or 12 digits", lt),
         "LU" => Rule::new(&[("LU", "LU")], "LU and 8 digits", lu),
         "LV" => Rule::new(&[("LV", "LV")], "LV and 11 digits", lv),
@@ -105,12 +105,20 @@ fn gr(number: &str) -> Checked {
     checked(number, check == d[8])
 }
 
-/// The second weights are for sums that leave 10.
+/// Seven digits, the office's province, and Luhn's check digit.
+fn it(number: &str) -> Checked {
+    let d = digits::<11>(number)?;
+    formed(number, matches!(value(&d[7..10]), 1..=100 | 120 | 121 | 888 | 999))?;
+    checked(number, is_luhn(&d))
+}
+
+/// The digit before the check digit is 1. The second weights are for sums that leave 10.
 fn lt(number: &str) -> Checked {
     const FIRST: [u32; 11] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2];
     const SECOND: [u32; 11] = [3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4];
     let all = if number.len() == 12 { digits::<12>(number)?.to_vec() } else { digits::<9>(number)?.to_vec() };
     let (body, check) = (&all[..all.len() - 1], all[all.len() - 1]);
+    formed(number, body.last() == Some(&1))?;
     let mut expected = weighted_sum(body, &FIRST) % 11;
     if expected == 10 {
         expected = weighted_sum(body, &SECOND) % 11 % 10;
@@ -166,8 +174,8 @@ fn si(number: &str) -> Checked {
 
 fn sk(number: &str) -> Checked {
     let d = digits::<10>(number)?;
-    let well_formed = formed(number, d[0] != 0 && matches!(d[2], 2 | 3 | 4 | 7 | 8 | 9));
-    well_formed.and(checked(number, value(&d).is_multiple_of(11)))
+    formed(number, d[0] != 0)?;
+    checked(number, value(&d).is_multiple_of(11))
 }
 
 #[cfg(test)]

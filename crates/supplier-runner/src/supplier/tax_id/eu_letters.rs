@@ -70,15 +70,16 @@ fn es(number: &str) -> Checked {
         _ if "ABCDEFGHJNPQRSUVW".contains(first) => {
             let doubled: u32 = [d[0], d[2], d[4], d[6]].map(|n| digit_sum(2 * n)).iter().sum();
             let check = (10 - (doubled + d[1] + d[3] + d[5]) % 10) % 10;
-            let digit = !"NPQRSW".contains(first) && last == check.to_string();
-            let letter = !"ABEH".contains(first) && COMPANY[check as usize..].starts_with(last);
+            // Sources disagree which kinds end with the digit and which with the letter: either will do.
+            let digit = last == check.to_string();
+            let letter = COMPANY[check as usize..].starts_with(last);
             checked(number, digit || letter)
         }
         _ => Err(Misfit::Form),
     }
 }
 
-/// A key and the SIREN. How letters in a key are made is not published; Monaco's numbers have 000 for
+/// A key and the SIREN. Letters in a key are not checked; Monaco's numbers have 000 for
 /// a SIREN's start and no check digit of their own.
 fn fr(number: &str) -> Checked {
     let (key, siren) = parts(number, 2)?;
@@ -103,10 +104,9 @@ fn ie(number: &str) -> Checked {
     let body = if old { format!("0{}{}", &body[2..], &body[..1]) } else { body.to_owned() };
     let extra = match second {
         "" | "W" => 0,
-        _ if second.len() == 1 && !old => match LETTERS.find(second) {
-            Some(value @ 1..=9) => u32::try_from(value).unwrap_or(0),
-            Some(_) | None => return Err(Misfit::Form),
-        },
+        _ if second.len() == 1 && !old => {
+            LETTERS.find(second).and_then(|value| u32::try_from(value).ok()).ok_or(Misfit::Form)?
+        }
         _ => return Err(Misfit::Form),
     };
     let sum = weighted_sum(&digits::<7>(&body)?, &[8, 7, 6, 5, 4, 3, 2]) + 9 * extra;
