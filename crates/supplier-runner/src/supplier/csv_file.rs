@@ -3,9 +3,9 @@
 //! Rows are told apart here, because the crate `csv` neither bounds a row, nor says where it begins
 //! when lines end in CRLF, nor minds a quote that is left open; the values within a row are its work.
 
-use std::io::BufRead;
+use std::io::{BufRead, Cursor};
 
-use serde_json::{Map, Value};
+use serde_json::Map;
 
 use super::entry::{Entries, Entry, Found, Raw};
 use super::fields::required_field_names;
@@ -16,6 +16,7 @@ use super::text::nfc;
 /// The records of a CSV file.
 pub(super) struct CsvEntries<R> {
     rows: Rows<R>,
+    values: Values,
     header: Option<Header>,
     /// What is wrong with the header, last first; the rows are not read then.
     pending: Vec<Found>,
@@ -29,14 +30,14 @@ struct Header {
 
 impl<R: BufRead> CsvEntries<R> {
     pub(super) fn new(source: Source<R>) -> Self {
-        Self { rows: Rows { source }, header: None, pending: Vec::new(), ended: false }
+        Self { rows: Rows { source }, values: Values::new(), header: None, pending: Vec::new(), ended: false }
     }
 
     fn read_header(&mut self) -> Result<(), ReadProblem> {
         let found = match self.rows.next_piece()? {
             None => Err(vec![Found::new(1, WHOLE_HEADER, "is missing: the file is empty")]),
             Some(Piece::Broken { line, error }) => Err(vec![Found::new(line, WHOLE_HEADER, error)]),
-            Some(Piece::Record { line, bytes }) => read_names(line, &bytes),
+            Some(Piece::Record { line, bytes }) => read_names(line, &self.values.split(bytes)),
         };
         match found {
             Ok(header) => self.header = Some(header),
@@ -61,16 +62,16 @@ impl<R: BufRead> Entries for CsvEntries<R> {
         let Some(header) = &self.header else { return Ok(None) };
         Ok(self.rows.next_piece()?.map(|piece| match piece {
             Piece::Broken { line, error } => Entry::Broken(Found::record(line, error)),
-            Piece::Record { line, bytes } => read_row(header, line, &bytes),
+            Piece::Record { line, bytes } => read_row(header, line, &self.values.split(bytes)),
         }))
     }
 }
 
-fn read_names(line: u64, bytes: &[u8]) -> Result<Header, Vec<Found>> {
+fn read_names(line: u64, values: &csv::ByteRecord) -> Result<Header, Vec<Found>> {
     let header_error = |error: String| vec![Found::new(line, WHOLE_HEADER, error)];
     let mut names: Vec<String> = Vec::new();
-    for value in values(bytes) {
-        let Ok(name) = std::str::from_utf8(&value) else {
+    for value in values {
+        let Ok(name) = std::str::from_utf8(value) else {
             return Err(header_error("is not valid UTF-8".to_owned()));
         };
         names.push(nfc(name).trim().to_owned());
@@ -98,8 +99,7 @@ fn read_names(line: u64, bytes: &[u8]) -> Result<Header, Vec<Found>> {
     if problems.is_empty() { Ok(Header { line, names }) } else { Err(problems) }
 }
 
-fn read_row(header: &Header, line: u64, bytes: &[u8]) -> Entry {
-    let values = values(bytes);
+fn read_row(header: &Header, line: u64, values: &csv::ByteRecord) -> Entry {
     if values.len() != header.names.len() {
         let (found, expected) = (values.len(), header.names.len());
         let error = format!("has {found} values, the header has {expected} columns");
@@ -108,9 +108,9 @@ fn read_row(header: &Header, line: u64, bytes: &[u8]) -> Entry {
     let mut fields = Map::new();
     let mut problems = Vec::new();
     for (name, value) in header.names.iter().zip(values) {
-        match String::from_utf8(value) {
+        match std::str::from_utf8(value) {
             Ok(value) if value.trim().is_empty() => {}
-            Ok(value) => drop(fields.insert(name.clone(), Value::String(value))),
+            Ok(value) => drop(fields.insert(name.clone(), value.into())),
             Err(_) => problems.push(Found::new(line, name, "is not valid UTF-8")),
         }
     }
@@ -118,18 +118,23 @@ fn read_row(header: &Header, line: u64, bytes: &[u8]) -> Entry {
     Entry::Record(Raw { line, fields, header_line, problems, ..Raw::default() })
 }
 
-/// The values of one row, quotes taken off.
-fn values(row: &[u8]) -> Vec<Vec<u8>> {
-    let mut reader = csv::ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .buffer_capacity(row.len().clamp(1, 8 * 1024))
-        .from_reader(row);
-    let mut record = csv::ByteRecord::new();
-    match reader.read_byte_record(&mut record) {
-        Ok(_) => record.iter().map(<[u8]>::to_vec).collect(),
-        // Bytes in memory cannot fail to be read, and rows of any length are allowed.
-        Err(_) => Vec::new(),
+/// Takes rows apart into values. One for a whole file, since it is dear to make.
+struct Values(csv::Reader<Cursor<Vec<u8>>>);
+
+impl Values {
+    fn new() -> Self {
+        let mut builder = csv::ReaderBuilder::new();
+        Self(builder.has_headers(false).flexible(true).from_reader(Cursor::default()))
+    }
+
+    /// The values of one row, quotes taken off.
+    fn split(&mut self, mut row: Vec<u8>) -> csv::ByteRecord {
+        let mut values = csv::ByteRecord::new();
+        row.push(b'\n');
+        *self.0.get_mut() = Cursor::new(row);
+        // The line break ends the row, so the reader never sees an end of file.
+        self.0.read_byte_record(&mut values).expect("bytes in memory can be read, rows have any length");
+        values
     }
 }
 

@@ -6,9 +6,9 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::value_error::ValueError;
 
-/// Unicode NFC, nothing else.
+/// Unicode NFC, nothing else. ASCII is in it already, and is most of what is read.
 pub(super) fn nfc(raw: &str) -> String {
-    raw.nfc().collect()
+    if raw.is_ascii() { raw.to_owned() } else { raw.nfc().collect() }
 }
 
 /// Words: NFC, trimmed, of 1 to `limit` characters, none of which moves the cursor or hides the
@@ -30,7 +30,7 @@ pub(super) fn words(raw: &str, limit: usize) -> Result<String, ValueError> {
 
 /// An identifier: NFC, without spaces and hyphens of any kind, in upper case.
 pub(super) fn identifier(raw: &str) -> Result<String, ValueError> {
-    let text: String = raw.nfc().filter(|c| !is_separator(*c)).collect();
+    let text: String = nfc(raw).chars().filter(|c| !is_separator(*c)).collect();
     if text.is_empty() {
         return Err(ValueError::Empty);
     }
