@@ -14,9 +14,11 @@
 //!
 //! Paused stands beside the status: it stops claims and nothing else, so each action does the same
 //! to a paused run, and the run stays paused. It goes when the run is completed or cancelled.
-//! Pausing a paused run and resuming one that is not paused are "already so". The fence rises by
-//! one with an approval, which is a claim and a save in one, and stays with every other action.
-//! [`crate::transition::act`] is this table as a function; its tests go through it cell by cell.
+//! Pausing a paused run, resuming one that is not paused where resuming is allowed, approving with
+//! the owner that the approval had, and revoking a lease that was revoked are "already so": an
+//! action whose answer got lost can be sent again. The fence rises by one with an approval, which
+//! is a claim and a save in one, and stays with every other action. [`crate::transition::act`] is
+//! this table as a function; its tests go through it cell by cell.
 
 use async_trait::async_trait;
 

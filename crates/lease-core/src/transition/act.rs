@@ -139,8 +139,8 @@ fn resume(run: &Run) -> Acted {
         Status::Open | Status::Waiting | Status::Failed if run.paused => {
             Ok(plain(Run { paused: false, ..run.clone() }))
         }
-        Status::Open | Status::Waiting => Err(OperatorVerdict::AlreadySo),
-        Status::Completed | Status::Failed | Status::Cancelled => Err(status_refused(run)),
+        Status::Open | Status::Waiting | Status::Failed => Err(OperatorVerdict::AlreadySo),
+        Status::Completed | Status::Cancelled => Err(status_refused(run)),
     }
 }
 
