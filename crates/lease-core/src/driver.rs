@@ -9,9 +9,9 @@
 //! * a renewal in flight when the work ends is waited for, so none is left behind when the caller
 //!   saves.
 
-use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 
 use crate::clock::{Clock, Moment};
@@ -56,7 +56,8 @@ pub async fn under_lease<W: Future>(
 ) -> Guarded<W::Output> {
     let mut work = Box::pin(work);
     let mut beats = Beats::new(store, clock, lease);
-    let done = Cell::new(false);
+    // Only this task reads and writes it. It is atomic so that the future can move between threads.
+    let done = AtomicBool::new(false);
     let kept = match beats.renew_once().await {
         Err(why) => Err(why),
         Ok(()) => watch(&mut beats, work.as_mut(), &done).await,
@@ -74,18 +75,18 @@ pub async fn under_lease<W: Future>(
 async fn watch<W: Future>(
     beats: &mut Beats<'_>,
     mut work: Pin<&mut W>,
-    done: &Cell<bool>,
+    done: &AtomicBool,
 ) -> Result<W::Output, LostReason> {
     let mut value = None;
     let mut beating = pin!(beats.until_confirmed_after(done));
     poll_fn(|context| {
         let mut kept = beating.as_mut().poll(context);
         if kept.is_pending()
-            && !done.get()
+            && !done.load(Ordering::Relaxed)
             && let Poll::Ready(output) = work.as_mut().poll(context)
         {
             value = Some(output);
-            done.set(true);
+            done.store(true, Ordering::Relaxed);
             kept = beating.as_mut().poll(context);
         }
         match kept {
@@ -116,8 +117,8 @@ impl<'a> Beats<'a> {
     }
 
     /// Renews at every interval until `done`, and then once more.
-    async fn until_confirmed_after(&mut self, done: &Cell<bool>) -> Result<(), LostReason> {
-        while !done.get() {
+    async fn until_confirmed_after(&mut self, done: &AtomicBool) -> Result<(), LostReason> {
+        while !done.load(Ordering::Relaxed) {
             match self.heartbeat.decide(self.clock.now()) {
                 Beat::SleepUntil(instant) => until(done, self.clock.sleep_until(instant)).await,
                 Beat::Renew { answer_by } => self.renew(answer_by).await.map(drop)?,
@@ -203,8 +204,12 @@ pub(crate) async fn within<F: Future>(clock: &dyn Clock, instant: Moment, reques
 }
 
 /// Waits for `alarm`, or until `done` is set by whoever polls this.
-async fn until(done: &Cell<bool>, mut alarm: Pin<Box<dyn Future<Output = ()> + Send + '_>>) {
-    poll_fn(|context| if done.get() { Poll::Ready(()) } else { alarm.as_mut().poll(context) }).await;
+async fn until(done: &AtomicBool, mut alarm: Pin<Box<dyn Future<Output = ()> + Send + '_>>) {
+    poll_fn(|context| {
+        let is_done = done.load(Ordering::Relaxed);
+        if is_done { Poll::Ready(()) } else { alarm.as_mut().poll(context) }
+    })
+    .await;
 }
 
 fn unconfirmed() -> LostReason {
