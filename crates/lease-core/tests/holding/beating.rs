@@ -6,8 +6,7 @@ use std::pin::pin;
 
 use lease_core::{Clock, Due, Phase, RenewVerdict, release_lease, save_phase, under_lease};
 
-use crate::clock::seconds;
-use crate::scene::{Scene, confirmed, finished, save_of};
+use crate::scene::{Scene, confirmed, finished, save_of, seconds};
 use crate::store::{answer, error, silence, unreachable};
 
 /// Show: before the work, at every multiple of the interval, right before the save.
@@ -97,10 +96,10 @@ fn self_stop_a_slow_confirmation_counts_from_its_sending() {
 #[test]
 fn case_19_ten_beats_that_were_missed_are_one_renewal() {
     let scene = Scene::with_beat(2);
-    let mut guarded = pin!(under_lease(&scene.store, scene.clock.as_ref(), scene.lease(), scene.step(25)));
-    assert!(scene.clock.run_until(guarded.as_mut(), seconds(9)).is_none());
-    scene.clock.jump_to(seconds(29));
-    let _ = finished(scene.clock.run(guarded));
+    let mut guarded = pin!(under_lease(&scene.store, &scene.clock, scene.lease(), scene.step(25)));
+    assert!(scene.run_until(guarded.as_mut(), seconds(9)).is_none());
+    scene.clock.advance_to(seconds(29));
+    let _ = finished(scene.run(guarded));
     scene.saw(&[
         "7s renew",
         "7s work begins",
@@ -117,7 +116,7 @@ fn case_19_ten_beats_that_were_missed_are_one_renewal() {
 fn a_step_that_blocks_the_thread_of_its_heartbeat_is_renewed_once_when_it_is_done() {
     let scene = Scene::new();
     let step = scene.blocking_step(45);
-    let _ = finished(scene.clock.run(under_lease(&scene.store, scene.clock.as_ref(), scene.lease(), step)));
+    let _ = finished(scene.run(under_lease(&scene.store, &scene.clock, scene.lease(), step)));
     scene.saw(&["7s renew", "7s work begins", "52s work ends", "52s renew"]);
 }
 
@@ -136,11 +135,10 @@ fn case_9_dropping_the_future_drops_the_work_and_ends_the_renewals() {
     let scene = Scene::new();
     scene.store.renewals([confirmed(), silence()]);
     {
-        let mut guarded =
-            pin!(under_lease(&scene.store, scene.clock.as_ref(), scene.lease(), scene.step(90)));
-        assert!(scene.clock.run_until(guarded.as_mut(), seconds(25)).is_none());
+        let mut guarded = pin!(under_lease(&scene.store, &scene.clock, scene.lease(), scene.step(90)));
+        assert!(scene.run_until(guarded.as_mut(), seconds(25)).is_none());
     }
-    assert_eq!(scene.clock.alarms(), 0);
+    assert_eq!(scene.clock.sleepers(), 0);
     let lines = scene.log.lines();
     assert_eq!(&lines[..3], ["7s renew", "7s work begins", "20s renew"]);
     let mut ends = lines[3..].to_vec();
@@ -152,11 +150,11 @@ fn case_9_dropping_the_future_drops_the_work_and_ends_the_renewals() {
 #[test]
 fn case_9_a_step_that_panics_takes_its_heartbeat_with_it() {
     let scene = Scene::new();
-    let guarded = under_lease(&scene.store, scene.clock.as_ref(), scene.lease(), scene.panicking_step(20));
-    let panicked = catch_unwind(AssertUnwindSafe(|| scene.clock.run(guarded)));
+    let guarded = under_lease(&scene.store, &scene.clock, scene.lease(), scene.panicking_step(20));
+    let panicked = catch_unwind(AssertUnwindSafe(|| scene.run(guarded)));
     assert!(panicked.is_err());
     scene.saw(&["7s renew", "7s work begins", "20s renew", "27s work dropped"]);
-    assert_eq!(scene.clock.alarms(), 0);
+    assert_eq!(scene.clock.sleepers(), 0);
 }
 
 /// A worker may run it on an executor with many threads.
@@ -166,8 +164,8 @@ fn a_step_under_its_heartbeat_and_the_save_after_it_can_move_between_threads() {
         value
     }
     let scene = Scene::new();
-    let (store, clock) = (&scene.store, scene.clock.as_ref());
-    let (lease, value, _) = finished(clock.run(sent(under_lease(store, clock, scene.lease(), async { 1 }))));
+    let (store, clock) = (&scene.store, &scene.clock);
+    let (lease, value, _) = finished(scene.run(sent(under_lease(store, clock, scene.lease(), async { 1 }))));
     assert_eq!(value, 1);
     let (deadline, settings) = (lease.deadline(), scene.settings());
     let release = lease.release(Phase::Submitted, Due::Now);

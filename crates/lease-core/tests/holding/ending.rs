@@ -7,8 +7,7 @@ use lease_core::{
     Standing, StoreError, fail_run, release_lease,
 };
 
-use crate::clock::seconds;
-use crate::scene::{Scene, superseded, unconfirmed};
+use crate::scene::{Scene, seconds, superseded, unconfirmed};
 use crate::store::{Reply, answer, answer_lost, error, not_applied, silence, unreachable};
 
 fn release(scene: &Scene, replies: impl IntoIterator<Item = Reply<ReleaseVerdict>>) -> Ended {
@@ -16,8 +15,8 @@ fn release(scene: &Scene, replies: impl IntoIterator<Item = Reply<ReleaseVerdict
     let lease = scene.lease();
     let deadline = lease.deadline();
     let release = lease.release(Phase::Submitted, Due::Now);
-    let clock = scene.clock.as_ref();
-    scene.clock.run(release_lease(&scene.store, clock, deadline, scene.settings(), &release))
+    let clock = &scene.clock;
+    scene.run(release_lease(&scene.store, clock, deadline, scene.settings(), &release))
 }
 
 fn fail(scene: &Scene, replies: impl IntoIterator<Item = Reply<FailVerdict>>) -> Ended {
@@ -26,8 +25,8 @@ fn fail(scene: &Scene, replies: impl IntoIterator<Item = Reply<FailVerdict>>) ->
     let deadline = lease.deadline();
     let failure = Failure::new(PhaseName::new("a").expect("a phase name"), FailureKind::STEP, "said no", 1);
     let fail = lease.fail(Phase::Submitted, failure);
-    let clock = scene.clock.as_ref();
-    scene.clock.run(fail_run(&scene.store, clock, deadline, scene.settings(), &fail))
+    let clock = &scene.clock;
+    scene.run(fail_run(&scene.store, clock, deadline, scene.settings(), &fail))
 }
 
 fn errors<V>(cause: fn() -> StoreError) -> Vec<Reply<V>> {
@@ -80,7 +79,7 @@ fn an_error_that_trying_again_does_not_help_ends_it_at_once() {
 #[test]
 fn self_stop_nothing_is_sent_from_the_deadline_on_but_the_question_why() {
     let scene = Scene::new();
-    scene.clock.jump_to(seconds(61));
+    scene.clock.advance_to(seconds(61));
     scene.store.standing(answer(Standing::Lost(superseded())));
     assert!(is_lost(&release(&scene, []), &superseded()));
     scene.saw(&["61s ask why"]);

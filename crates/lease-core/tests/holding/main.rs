@@ -1,8 +1,8 @@
 //! What a holder does with its lease, instant by instant: the heartbeat around a step, then saving,
-//! releasing and failing. Nothing here sleeps: the clock moves to the next alarm when all is quiet.
+//! releasing and failing. Nothing here sleeps: the fake clock moves to the next instant that anybody
+//! waits for, when all is quiet.
 
 mod beating;
-mod clock;
 mod ending;
 mod refused;
 mod saving;

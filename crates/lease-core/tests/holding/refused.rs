@@ -80,7 +80,7 @@ fn a_refusal_that_came_while_the_work_blocked_the_thread_wins() {
         scene.step(13).await;
         scene.blocking_step(10).await
     };
-    let guarded = scene.clock.run(under_lease(&scene.store, scene.clock.as_ref(), scene.lease(), work));
+    let guarded = scene.run(under_lease(&scene.store, &scene.clock, scene.lease(), work));
     assert!(matches!(guarded, Guarded::Lost(why) if why == superseded()));
     scene.saw(&[
         "7s renew",

@@ -6,8 +6,7 @@ use lease_core::{
     AfterSave, Clock, Ending, LostReason, SaveEnd, SaveVerdict, Standing, StoreError, save_phase,
 };
 
-use crate::clock::seconds;
-use crate::scene::{Scene, save_of, superseded, unconfirmed};
+use crate::scene::{Scene, save_of, seconds, superseded, unconfirmed};
 use crate::store::{Reply, answer, answer_lost, error, not_applied, silence, unreachable};
 
 const HELD: AfterSave = AfterSave::Held { yield_asked: false };
@@ -15,8 +14,8 @@ const HELD: AfterSave = AfterSave::Held { yield_asked: false };
 fn save(scene: &Scene, replies: impl IntoIterator<Item = Reply<SaveVerdict>>) -> SaveEnd {
     scene.store.saves(replies);
     let save = save_of(scene);
-    let end = scene.clock.run(save_phase(&scene.store, scene.clock.as_ref(), scene.lease(), &save));
-    assert_eq!(scene.clock.alarms(), 0, "nothing is left behind");
+    let end = scene.run(save_phase(&scene.store, &scene.clock, scene.lease(), &save));
+    assert_eq!(scene.clock.sleepers(), 0, "nothing is left behind");
     assert!(scene.store.saves_sent().iter().all(|sent| *sent == save), "the very same request each time");
     end
 }
@@ -102,7 +101,7 @@ fn an_error_that_trying_again_does_not_help_ends_the_save_at_once() {
 #[test]
 fn self_stop_from_the_deadline_on_nothing_is_sent_but_the_question_why() {
     let scene = Scene::new();
-    scene.clock.jump_to(seconds(61));
+    scene.clock.advance_to(seconds(61));
     scene.store.standing(answer(Standing::Lost(superseded())));
     let end = save(&scene, []);
     assert!(matches!(&end, SaveEnd::Lost(why) if *why == superseded()), "{end:?}");

@@ -3,19 +3,21 @@
 //!
 //! The claim was sent 7 s after the clock's start, which is also when each scene opens.
 
-use std::sync::Arc;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::Poll;
 use std::time::Duration;
 
 use lease_core::{
-    Clock, Document, Effects, FencingToken, Guarded, Lease, LeaseId, LeaseSettings, LostReason, OwnerId,
-    Phase, PhaseName, RenewVerdict, RunId, Save, Ttl, under_lease,
+    Clock, Document, Effects, FencingToken, Guarded, Lease, LeaseId, LeaseSettings, LostReason, Moment,
+    OwnerId, Phase, PhaseName, RenewVerdict, RunId, Save, Ttl, under_lease,
 };
+use lease_fake::{FakeClock, drive};
 
-use crate::clock::{HandClock, seconds};
 use crate::store::{Log, Reply, ScriptedStore, answer};
 
 pub(crate) struct Scene {
-    pub(crate) clock: Arc<HandClock>,
+    pub(crate) clock: FakeClock,
     pub(crate) store: ScriptedStore,
     pub(crate) log: Log,
     settings: LeaseSettings,
@@ -33,7 +35,7 @@ impl Scene {
     }
 
     pub(crate) fn with_beat(beat: u64) -> Self {
-        let clock = Arc::new(HandClock::at(seconds(7)));
+        let clock = FakeClock::starting_at(Duration::from_secs(7));
         let log = Log::new(&clock);
         let store = ScriptedStore::new(&clock, &log);
         let second = Duration::from_secs(1);
@@ -68,7 +70,7 @@ impl Scene {
     /// A step that blocks its thread for so long.
     pub(crate) async fn blocking_step(&self, for_seconds: u64) -> &'static str {
         let mut step = self.begin();
-        self.clock.jump_to(self.clock.now().plus(Duration::from_secs(for_seconds)));
+        self.clock.advance_to(self.clock.now().plus(Duration::from_secs(for_seconds)));
         step.end();
         "fine"
     }
@@ -79,6 +81,25 @@ impl Scene {
         self.clock.sleep_until(self.clock.now().plus(Duration::from_secs(after_seconds))).await;
         // Unwinds as a panic does, without the message that would clutter the test's output.
         std::panic::resume_unwind(Box::new("the step panicked"));
+    }
+
+    /// Runs a future to its end.
+    pub(crate) fn run<F: Future>(&self, future: F) -> F::Output {
+        drive::run(&self.clock, future).expect("nothing here waits for what never comes")
+    }
+
+    /// Runs a future through everything up to `last`; `None` if it is not done by then.
+    pub(crate) fn run_until<F: Future>(&self, mut future: Pin<&mut F>, last: Moment) -> Option<F::Output> {
+        loop {
+            if let Poll::Ready(output) = drive::until_stalled(future.as_mut()) {
+                return Some(output);
+            }
+            if self.clock.next_wake().is_none_or(|next| last < next) {
+                self.clock.advance_to(last);
+                return None;
+            }
+            self.clock.advance_to_next_wake();
+        }
     }
 
     fn begin(&self) -> Step {
@@ -93,13 +114,8 @@ impl Scene {
         renewals: impl IntoIterator<Item = Reply<RenewVerdict>>,
     ) -> Guarded<&'static str> {
         self.store.renewals(renewals);
-        let guarded = self.clock.run(under_lease(
-            &self.store,
-            self.clock.as_ref(),
-            self.lease(),
-            self.step(step_seconds),
-        ));
-        assert_eq!(self.clock.alarms(), 0, "nothing is left behind");
+        let guarded = self.run(under_lease(&self.store, &self.clock, self.lease(), self.step(step_seconds)));
+        assert_eq!(self.clock.sleepers(), 0, "nothing is left behind");
         guarded
     }
 
@@ -128,6 +144,10 @@ pub(crate) fn save_of(scene: &Scene) -> Save {
     let to = PhaseName::new("a").expect("a phase name");
     let ttl = scene.settings.ttl();
     Save::new(&scene.lease_id(), Phase::Submitted, to, Document::default(), Effects::none(), ttl)
+}
+
+pub(crate) fn seconds(seconds: u64) -> Moment {
+    Moment::from_start(Duration::from_secs(seconds))
 }
 
 pub(crate) fn confirmed() -> Reply<RenewVerdict> {

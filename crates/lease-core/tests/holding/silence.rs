@@ -7,8 +7,7 @@ use std::pin::pin;
 
 use lease_core::{Clock, Guarded, LostReason, RenewVerdict, Standing, StoreError, under_lease};
 
-use crate::clock::seconds;
-use crate::scene::{Scene, confirmed, lost, refused, superseded, unconfirmed};
+use crate::scene::{Scene, confirmed, lost, refused, seconds, superseded, unconfirmed};
 use crate::store::{Reply, answer, error, silence, unreachable};
 
 /// A step of 90 s whose renewals are confirmed once and never answered again.
@@ -133,11 +132,11 @@ fn self_stop_an_answer_found_after_the_deadline_is_not_trusted() {
     let scene = Scene::new();
     scene.store.renewals([confirmed(), confirmed(), confirmed().after(6)]);
     scene.store.standing(answer(Standing::Lost(superseded())));
-    let mut guarded = pin!(under_lease(&scene.store, scene.clock.as_ref(), scene.lease(), scene.step(150)));
-    assert!(scene.clock.run_until(guarded.as_mut(), seconds(45)).is_none());
+    let mut guarded = pin!(under_lease(&scene.store, &scene.clock, scene.lease(), scene.step(150)));
+    assert!(scene.run_until(guarded.as_mut(), seconds(45)).is_none());
     // Renewals were confirmed up to the one of 20 s: the deadline is at 74 s.
-    scene.clock.jump_to(seconds(80));
-    assert_eq!(lost(scene.clock.run(guarded)), superseded());
+    scene.clock.advance_to(seconds(80));
+    assert_eq!(lost(scene.run(guarded)), superseded());
     scene.saw(&["7s renew", "7s work begins", "20s renew", "40s renew", "80s work dropped", "80s ask why"]);
 }
 
@@ -176,7 +175,7 @@ fn self_stop_work_that_blocked_its_heartbeat_past_the_deadline_is_lost_with_its_
     let scene = Scene::new();
     scene.store.standing(answer(Standing::Lost(superseded())));
     let step = scene.blocking_step(54);
-    let guarded = scene.clock.run(under_lease(&scene.store, scene.clock.as_ref(), scene.lease(), step));
+    let guarded = scene.run(under_lease(&scene.store, &scene.clock, scene.lease(), step));
     assert_eq!(lost(guarded), superseded());
     scene.saw(&["7s renew", "7s work begins", "61s work ends", "61s ask why"]);
 }
@@ -184,7 +183,7 @@ fn self_stop_work_that_blocked_its_heartbeat_past_the_deadline_is_lost_with_its_
 #[test]
 fn self_stop_a_lease_whose_deadline_has_passed_before_the_step_begins_nothing() {
     let scene = Scene::new();
-    scene.clock.jump_to(seconds(61));
+    scene.clock.advance_to(seconds(61));
     scene.store.standing(answer(Standing::Lost(LostReason::Gone)));
     assert_eq!(lost(scene.guard(5, [])), LostReason::Gone);
     scene.saw(&["61s ask why"]);

@@ -12,13 +12,12 @@ use lease_core::{
     LeaseStore, Release, ReleaseVerdict, RenewVerdict, Renewals, Save, SaveVerdict, Standing, StoreError,
     Ttl,
 };
-
-use crate::clock::HandClock;
+use lease_fake::FakeClock;
 
 /// What happened, each line with its instant: `20s renew`.
 #[derive(Clone)]
 pub(crate) struct Log {
-    clock: Arc<HandClock>,
+    clock: FakeClock,
     lines: Arc<Mutex<Vec<String>>>,
 }
 
@@ -38,7 +37,7 @@ enum What<V> {
 struct Script<V>(Mutex<VecDeque<Reply<V>>>);
 
 pub(crate) struct ScriptedStore {
-    clock: Arc<HandClock>,
+    clock: FakeClock,
     log: Log,
     renewals: Script<RenewVerdict>,
     standings: Script<Standing>,
@@ -90,13 +89,15 @@ impl<V> Reply<V> {
 }
 
 impl Log {
-    pub(crate) fn new(clock: &Arc<HandClock>) -> Self {
-        Self { clock: Arc::clone(clock), lines: Arc::default() }
+    pub(crate) fn new(clock: &FakeClock) -> Self {
+        Self { clock: clock.clone(), lines: Arc::default() }
     }
 
     pub(crate) fn add(&self, what: &str) {
         let at = self.clock.now().since_start();
-        lock(&self.lines).push(format!("{at:?} {what}"));
+        let mut lines = lock(&self.lines);
+        lines.push(format!("{at:?} {what}"));
+        assert!(lines.len() < 1_000, "it goes round and round: {:?}", &lines[..20]);
     }
 
     pub(crate) fn lines(&self) -> Vec<String> {
@@ -119,9 +120,9 @@ impl<V: Debug> Script<V> {
 }
 
 impl ScriptedStore {
-    pub(crate) fn new(clock: &Arc<HandClock>, log: &Log) -> Self {
+    pub(crate) fn new(clock: &FakeClock, log: &Log) -> Self {
         Self {
-            clock: Arc::clone(clock),
+            clock: clock.clone(),
             log: log.clone(),
             renewals: Script::new(),
             standings: Script::new(),
