@@ -2,7 +2,7 @@
 //!
 //! This is the row that is locked while an operation is judged. Everything a verdict needs stands
 //! on it, so that no other table has to be read under the lock. Keeps ONE-HOLDER and NO-LATE-SAVE:
-//! [`Run::standing`] is the one place that says whether a lease is still good.
+//! [`Hold::standing`] is the one place that says whether a lease is still good.
 
 use crate::digest::Digest;
 use crate::document::Document;
@@ -180,6 +180,30 @@ impl Hold {
             Self::Never | Self::Ended { .. } => self,
         }
     }
+
+    /// Whether `lease` may still be used at `now` on a run with this hold and status, and if not, the
+    /// most telling reason. For stores that read these columns and not the whole run.
+    pub fn standing(&self, status: Status, lease: &LeaseId, now: Timestamp) -> Standing {
+        let (fence, owner) = match (self.fence(), self.owner()) {
+            (Some(fence), Some(owner)) if lease.fence <= fence => (fence, owner),
+            (fence, _) => return Standing::Lost(LostReason::Forgotten { fence }),
+        };
+        if (fence, owner) != (lease.fence, &lease.owner) {
+            let by_owner = owner.clone();
+            return Standing::Lost(LostReason::Superseded { by_fence: fence, by_owner });
+        }
+        if let Some(ending) = status.ending() {
+            return Standing::Lost(LostReason::Finished(ending));
+        }
+        match self {
+            Self::Never => Standing::Lost(LostReason::Forgotten { fence: None }),
+            Self::Held { expires_at, .. } if now < *expires_at => Standing::Held,
+            Self::Held { expires_at, .. } => {
+                Standing::Lost(LostReason::Expired { late_by: Some(now.since(*expires_at)) })
+            }
+            Self::Ended { how, .. } => Standing::Lost(after_end(*how)),
+        }
+    }
 }
 
 impl Run {
@@ -191,25 +215,7 @@ impl Run {
 
     /// Whether `lease` may still be used at `now`, and if not, the most telling reason.
     pub fn standing(&self, lease: &LeaseId, now: Timestamp) -> Standing {
-        let (fence, owner) = match (self.hold.fence(), self.hold.owner()) {
-            (Some(fence), Some(owner)) if lease.fence <= fence => (fence, owner),
-            (fence, _) => return Standing::Lost(LostReason::Forgotten { fence }),
-        };
-        if (fence, owner) != (lease.fence, &lease.owner) {
-            let by_owner = owner.clone();
-            return Standing::Lost(LostReason::Superseded { by_fence: fence, by_owner });
-        }
-        if let Some(ending) = self.status.ending() {
-            return Standing::Lost(LostReason::Finished(ending));
-        }
-        match &self.hold {
-            Hold::Never => Standing::Lost(LostReason::Forgotten { fence: None }),
-            Hold::Held { expires_at, .. } if now < *expires_at => Standing::Held,
-            Hold::Held { expires_at, .. } => {
-                Standing::Lost(LostReason::Expired { late_by: Some(now.since(*expires_at)) })
-            }
-            Hold::Ended { how, .. } => Standing::Lost(after_end(*how)),
-        }
+        self.hold.standing(self.status, lease, now)
     }
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{AttemptChange, Change, Decision};
 use crate::attempt::{Attempt, AttemptOutcome};
-use crate::digest::Hasher;
+use crate::digest::{Digest, Hasher};
 use crate::document::Document;
 use crate::failure::{Failure, FailureKind};
 use crate::fence::FencingToken;
@@ -53,10 +53,8 @@ fn approve(run: &Run, phase: &PhaseName, owner: &OwnerId, who: &Who, now: Timest
     waits_for(run, phase)?;
     let fence =
         FencingToken::after(run.hold.fence()).ok_or(OperatorVerdict::Refused(Refusal::FenceExhausted))?;
-    let words = in_words("approved_by", who);
+    let (words, digest) = approval(phase, who);
     let completes = run.plan.phases.is_last(phase);
-    let digest =
-        Hasher::new("approval").field(phase.as_str().as_bytes()).field(words.to_json().as_bytes()).finish();
     let approved = Run {
         phase: Phase::Saved(phase.clone()),
         mark: Some(PhaseMark { fence, owner: owner.clone(), digest }),
@@ -82,12 +80,7 @@ fn approve(run: &Run, phase: &PhaseName, owner: &OwnerId, who: &Who, now: Timest
 
 fn reject(run: &Run, phase: &PhaseName, who: &Who) -> Acted {
     waits_for(run, phase)?;
-    let message = match who.reason() {
-        Some(reason) => format!("rejected by {}: {reason}", who.by()),
-        None => format!("rejected by {}", who.by()),
-    };
-    let failure =
-        Failure::new(phase.clone(), FailureKind::REJECTED, &message, run.failures.saturating_add(1));
+    let failure = rejection(phase, who, run.failures.saturating_add(1));
     Ok(plain(Run { status: Status::Failed, error: Some(failure), ..run.clone() }))
 }
 
@@ -184,6 +177,31 @@ fn status_refused(run: &Run) -> OperatorVerdict {
     OperatorVerdict::Refused(Refusal::Status(run.status))
 }
 
+/// The receipt of an approval, and the digest that marks its save.
+#[must_use]
+pub fn approval(phase: &PhaseName, who: &Who) -> (Document, Digest) {
+    let words = in_words("approved_by", who);
+    let digest =
+        Hasher::new("approval").field(phase.as_str().as_bytes()).field(words.to_json().as_bytes()).finish();
+    (words, digest)
+}
+
+/// The error of a run that was rejected at `phase`, the rejection counted as a try of it.
+#[must_use]
+pub fn rejection(phase: &PhaseName, who: &Who, attempts: u32) -> Failure {
+    let message = match who.reason() {
+        Some(reason) => format!("rejected by {}: {reason}", who.by()),
+        None => format!("rejected by {}", who.by()),
+    };
+    Failure::new(phase.clone(), FailureKind::REJECTED, &message, attempts)
+}
+
+/// The reason of an attempt that an operator ended.
+#[must_use]
+pub fn ended_by(who: &Who) -> Document {
+    in_words("by", who)
+}
+
 /// An operator's words as the reason of an attempt, and as the receipt of an approval.
 fn in_words(by: &str, who: &Who) -> Document {
     let mut fields = Map::new();
@@ -202,7 +220,7 @@ fn plain(run: Run) -> Change {
 fn with_end(before: &Run, after: Run, outcome: AttemptOutcome, who: &Who) -> Change {
     let end = match &before.hold {
         Hold::Held { fence, .. } => {
-            Some(AttemptChange::End { fence: *fence, outcome, reason: Some(in_words("by", who)) })
+            Some(AttemptChange::End { fence: *fence, outcome, reason: Some(ended_by(who)) })
         }
         Hold::Never | Hold::Ended { .. } => None,
     };

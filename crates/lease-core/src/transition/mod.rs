@@ -12,7 +12,7 @@ mod renew;
 mod save;
 mod submit;
 
-pub use act::act;
+pub use act::{act, approval, ended_by, rejection};
 pub use claim::{Candidate, claim, claimable};
 pub use end::{fail, mark_blocked, release};
 pub use renew::renew;
