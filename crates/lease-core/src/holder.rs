@@ -9,9 +9,11 @@ use std::future::Future;
 
 use crate::clock::{Clock, Moment};
 use crate::driver::{why_lost, within};
+use crate::failure::Failure;
 use crate::lease::{Lease, LeaseId};
 use crate::loss::{Ending, LostReason};
-use crate::request::{Fail, Release, Save};
+use crate::phase::Phase;
+use crate::request::{Due, Fail, Release, Save};
 use crate::settings::LeaseSettings;
 use crate::store::{LeaseStore, StoreError};
 use crate::verdict::{AfterSave, FailVerdict, ReleaseVerdict, SaveVerdict};
@@ -94,6 +96,36 @@ pub async fn save_phase(store: &dyn LeaseStore, clock: &dyn Clock, mut lease: Le
             }
         }
     }
+}
+
+/// Gives a lease back: [`release_lease`] with the lease's own deadline and times.
+///
+/// # Cancel safety
+/// As for [`release_lease`].
+pub async fn give_back(
+    store: &dyn LeaseStore,
+    clock: &dyn Clock,
+    lease: Lease,
+    from: Phase,
+    due: Due,
+) -> Ended {
+    let (deadline, settings) = (lease.deadline(), *lease.settings());
+    release_lease(store, clock, deadline, &settings, &lease.release(from, due)).await
+}
+
+/// Gives a run up: [`fail_run`] with the lease's own deadline and times.
+///
+/// # Cancel safety
+/// As for [`fail_run`].
+pub async fn give_up(
+    store: &dyn LeaseStore,
+    clock: &dyn Clock,
+    lease: Lease,
+    from: Phase,
+    failure: Failure,
+) -> Ended {
+    let (deadline, settings) = (lease.deadline(), *lease.settings());
+    fail_run(store, clock, deadline, &settings, &lease.fail(from, failure)).await
 }
 
 /// Sends a release until it is answered or `deadline`, the lease's own, has come.

@@ -54,7 +54,7 @@ pub use effect::{Effect, EffectKind, Effects, EffectsError};
 pub use failure::{Failure, FailureKind};
 pub use fence::{FencingToken, InvalidFence};
 pub use heartbeat::{Beat, Heartbeat};
-pub use holder::{Ended, SaveEnd, fail_run, release_lease, save_phase};
+pub use holder::{Ended, SaveEnd, fail_run, give_back, give_up, release_lease, save_phase};
 pub use ids::{InvalidKey, Priority, RunId, RunKey};
 pub use lease::{Lease, LeaseId};
 pub use loss::{Ending, Loss, LostReason, Refused};

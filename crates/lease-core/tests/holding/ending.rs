@@ -4,7 +4,7 @@
 
 use lease_core::{
     Due, Ended, Ending, FailVerdict, Failure, FailureKind, LostReason, Phase, PhaseName, ReleaseVerdict,
-    Standing, StoreError, fail_run, release_lease,
+    Standing, StoreError, fail_run, give_back, give_up, release_lease,
 };
 
 use crate::scene::{Scene, seconds, superseded, unconfirmed};
@@ -129,4 +129,21 @@ fn truth_without_an_answer_nothing_is_claimed() {
     let scene = Scene::new();
     scene.store.standing(silence());
     assert!(is_lost(&fail(&scene, errors(answer_lost)), &unconfirmed(false)));
+}
+
+/// The short forms take the deadline and the times from the lease.
+#[test]
+fn giving_a_lease_back_or_a_run_up_ends_with_the_leases_own_deadline() {
+    let scene = Scene::new();
+    scene.store.releases([silence(), answer(ReleaseVerdict::Released)]);
+    let back = give_back(&scene.store, &scene.clock, scene.lease(), Phase::Submitted, Due::Now);
+    assert!(matches!(scene.run(back), Ended::Done));
+    scene.saw(&["7s release", "27s release given up", "28s release"]);
+    let scene = Scene::new();
+    scene.store.fails(errors(unreachable));
+    scene.store.standing(answer(Standing::Lost(superseded())));
+    let failure = Failure::new(PhaseName::new("a").unwrap(), FailureKind::STEP, "said no", 1);
+    let up = give_up(&scene.store, &scene.clock, scene.lease(), Phase::Submitted, failure);
+    assert!(is_lost(&scene.run(up), &superseded()));
+    assert_eq!(scene.log.lines().last().map(String::as_str), Some("61s ask why"));
 }
