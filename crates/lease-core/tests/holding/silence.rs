@@ -79,6 +79,18 @@ fn self_stop_case_10_errors_until_the_deadline_are_no_different_from_silence() {
     }
 }
 
+/// Tries fall on the half seconds; the last pause is cut short, so that the work ends on time.
+#[test]
+fn self_stop_a_pause_between_tries_ends_at_the_deadline() {
+    let scene = Scene::new();
+    scene.store.standing(answer(Standing::Lost(superseded())));
+    let replies = [confirmed(), error(unreachable()).after_millis(500)];
+    let replies = replies.into_iter().chain((0..60).map(|_| error(unreachable())));
+    assert_eq!(lost(scene.guard(90, replies)), superseded());
+    let lines = scene.log.lines();
+    assert_eq!(lines[lines.len() - 3..], ["60.5s renew", "61s work dropped", "61s ask why"]);
+}
+
 #[test]
 fn self_stop_a_run_whose_row_stays_locked_is_given_up_at_the_deadline() {
     let scene = Scene::new();

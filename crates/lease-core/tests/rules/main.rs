@@ -2,6 +2,7 @@
 //! itself, the operators' table cell by cell, and random histories.
 
 mod acting;
+mod bounds;
 mod claiming;
 mod ending;
 mod histories;
