@@ -3,6 +3,7 @@
 //! waits for, when all is quiet.
 
 mod beating;
+mod cut_off;
 mod ending;
 mod refused;
 mod saving;

@@ -133,6 +133,21 @@ fn blocked_not_failed_cases_1_4_and_5_a_stale_holder_can_neither_release_nor_fai
     assert_eq!(world.renew(&new), RenewVerdict::Renewed { yield_asked: false });
 }
 
+/// The newer claim ended in the very way that the older one asks for, under the same owner's name.
+#[test]
+fn truth_case_4_the_end_of_a_newer_claim_is_not_the_older_ones() {
+    let mut world = World::new();
+    let old = world.granted("same");
+    world.pass(60);
+    let new = world.granted("same");
+    let superseded = LostReason::Superseded { by_fence: fence(2), by_owner: owner("same") };
+    let mut failed = world.clone();
+    let _ = world.release(&new, "submitted", Due::Now);
+    assert_eq!(world.release(&old, "submitted", Due::Now), ReleaseVerdict::Refused(superseded.clone()));
+    let _ = failed.fail(&new, "submitted");
+    assert_eq!(failed.fail(&old, "submitted"), FailVerdict::Refused(superseded));
+}
+
 /// A number given out twice: only the owner can tell, before and after the lease's end.
 #[test]
 fn one_holder_another_owner_with_the_same_number_can_neither_release_nor_fail() {

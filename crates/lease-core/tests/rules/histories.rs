@@ -6,8 +6,8 @@
 use lease_core::transition::{self, Decision};
 use lease_core::{
     Action, AfterSave, Attempt, AttemptOutcome, BlockedVerdict, ClaimVerdict, Due, FailVerdict, Hold,
-    IdempotencyKey, LeaseId, OperatorVerdict, PhaseName, ReleaseVerdict, RenewVerdict, SaveVerdict, Standing,
-    Status,
+    IdempotencyKey, LeaseId, OperatorVerdict, PhaseName, ReleaseVerdict, RenewVerdict, Run, SaveVerdict,
+    Standing, Status,
 };
 use proptest::prelude::*;
 
@@ -194,7 +194,7 @@ impl History {
                 let again = self.world.clone().release(&lease, &from, due);
                 assert_eq!(again, ReleaseVerdict::AlreadyReleased, "TRUTH");
             }
-            ReleaseVerdict::AlreadyReleased => assert_eq!(self.world.run, before),
+            ReleaseVerdict::AlreadyReleased => self.check_ended_before(&lease, &before),
             ReleaseVerdict::Refused(_) => assert_eq!((live, &self.world.run), (false, &before)),
         }
         Number::Stays
@@ -209,10 +209,18 @@ impl History {
                 assert!(live, "BLOCKED-NOT-FAILED");
                 assert_eq!(self.world.clone().fail(&lease, &from), FailVerdict::AlreadyFailed, "TRUTH");
             }
-            FailVerdict::AlreadyFailed => assert_eq!(self.world.run, before),
+            FailVerdict::AlreadyFailed => self.check_ended_before(&lease, &before),
             FailVerdict::Refused(_) => assert_eq!((live, &self.world.run), (false, &before)),
         }
         Number::Stays
+    }
+
+    /// TRUTH: what is told to have been done before was done by this very claim.
+    fn check_ended_before(&self, lease: &LeaseId, before: &Run) {
+        assert_eq!(self.world.run, *before);
+        let ended = matches!(&before.hold, Hold::Ended { fence, owner, .. }
+            if *fence == lease.fence && *owner == lease.owner);
+        assert!(ended, "TRUTH: {lease:?} on {:?}", before.hold);
     }
 
     /// A worker reports that it was turned away; here only workers that were do.
