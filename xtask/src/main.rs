@@ -1,2 +1,47 @@
-//! The thin binary.
-fn main() {}
+//! The project's own chores: `cargo xtask help` lists them.
+
+mod chore;
+mod ci;
+mod install;
+mod programs;
+mod server;
+mod test;
+mod tidy;
+mod unprivileged;
+mod with_pg;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use chore::Failure;
+
+/// The project's own chores.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Debug, Subcommand)]
+enum Chore {
+    /// Runs a command with a private PostgreSQL of its own and DATABASE_URL set.
+    WithPg(with_pg::Arguments),
+    /// Runs every test, doc tests included, under one private PostgreSQL.
+    Test(test::Arguments),
+    /// What CI runs: format, lints, docs, dependency policy, tidy, tests.
+    Ci(ci::Arguments),
+    /// Checks what no lint does.
+    Tidy,
+}
+
+fn main() -> ExitCode {
+    let done = match Arguments::parse().chore {
+        Chore::WithPg(arguments) => with_pg::run(&arguments),
+        Chore::Test(arguments) => test::run(&arguments),
+        Chore::Ci(arguments) => ci::run(&arguments),
+        Chore::Tidy => tidy::run(),
+    };
+    done.unwrap_or_else(Failure::report)
+}
