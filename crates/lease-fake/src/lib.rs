@@ -5,11 +5,13 @@
 //! * [`FakeStore`] is a lock around the rules of [`lease_core::transition`]. Faults can be ordered
 //!   on it ([`Fault`]), and it writes down what it judged and when ([`Judged`]).
 //! * [`drive`] polls futures without an executor.
+//! * [`conformance`] holds the clauses of the store ports; [`conformance_tests!`] makes them tests.
 //!
 //! **Invariant:** nothing here reads a real clock, sleeps or needs an executor. Product code does not
 //! depend on this crate.
 
 mod clock;
+pub mod conformance;
 pub mod drive;
 mod fault;
 mod journal;
