@@ -4,3 +4,4 @@ pub mod plan;
 pub mod step;
 pub mod supplier;
 pub mod tables;
+pub mod worker;

@@ -1,0 +1,410 @@
+//! The worker's main loop: fill the free slots, wait for something to change, stop in good order.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use lease_core::{
+    Claim, ClaimNext, ClaimVerdict, Claimed, Clock, Digest, Ending, Failure, Grant, LeaseStore, Moment,
+    Renewals, RunId, RunKey, RunReader, StoreError, WorkSignal,
+};
+use tokio::task::JoinSet;
+
+use super::event::{Event, EventKind, Events};
+use super::ids::new_owner;
+use super::job::{self, JobEnd};
+use super::lanes::{Lanes, OwnedTask};
+use super::living::Living;
+use super::queue::{Queue, Take};
+use super::report::WorkReport;
+use super::settings::{WorkerSettings, WorkerSettingsError};
+use super::stop::{Stopper, Stopping};
+use crate::plan::RunnablePlan;
+
+/// What a worker needs of a store.
+pub trait WorkerStore: LeaseStore + RunReader {}
+
+impl<S: LeaseStore + RunReader> WorkerStore for S {}
+
+/// Everything a worker works with; set the fields and call [`Worker::run`].
+pub struct Worker {
+    /// Its settings.
+    pub settings: WorkerSettings,
+    /// The plans it runs.
+    pub plans: Vec<Arc<RunnablePlan>>,
+    /// Where claims, saves and reads go.
+    pub store: Arc<dyn WorkerStore>,
+    /// Where renewals go: a store with a connection of its own, made on the heartbeat lane.
+    pub renewals: Arc<dyn Renewals>,
+    /// Its own clock.
+    pub clock: Arc<dyn Clock>,
+    /// Where steps and heartbeats run.
+    pub lanes: Lanes,
+    /// Who hears of what it does.
+    pub events: Arc<dyn Events>,
+}
+
+/// What all parts of a worker share.
+pub(super) struct Context {
+    pub(super) settings: WorkerSettings,
+    plans: HashMap<Digest, Arc<RunnablePlan>>,
+    pub(super) store: Arc<dyn WorkerStore>,
+    pub(super) renewals: Arc<dyn Renewals>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) lanes: Lanes,
+    pub(super) events: Arc<dyn Events>,
+    pub(super) stopping: Stopping,
+    pub(super) living: Arc<Living>,
+}
+
+impl Context {
+    pub(super) fn plan(&self, digest: &Digest) -> Option<&Arc<RunnablePlan>> {
+        self.plans.get(digest)
+    }
+
+    fn known(&self) -> Vec<Digest> {
+        self.plans.keys().copied().collect()
+    }
+}
+
+/// What filling the slots came to.
+enum Filled {
+    /// Nothing more will come: the worker can end once its jobs have.
+    Finished,
+    /// To be done again at this instant at the latest.
+    Again(Moment),
+}
+
+impl Worker {
+    /// Works until told to stop, or until `take` is done.
+    ///
+    /// # Errors
+    /// When the settings do not fit.
+    ///
+    /// # Cancel safety
+    /// Dropping the future ends all steps; leases run out by themselves.
+    pub async fn run(
+        self,
+        take: Take,
+        stopper: &Stopper,
+        stopping: Stopping,
+    ) -> Result<WorkReport, WorkerSettingsError> {
+        self.settings.check()?;
+        let grace_keeper = {
+            let (stopper, clock, grace) = (stopper.clone(), Arc::clone(&self.clock), self.settings.grace);
+            OwnedTask::spawn(&tokio::runtime::Handle::current(), async move {
+                stopper.keep_grace(&*clock, grace).await;
+            })
+        };
+        let living = Living::new(self.settings.concurrency);
+        let plans = self.plans.into_iter().map(|plan| (plan.plan.id.digest, plan)).collect();
+        let context = Arc::new(Context {
+            settings: self.settings,
+            plans,
+            store: self.store,
+            renewals: self.renewals,
+            clock: self.clock,
+            lanes: self.lanes,
+            events: self.events,
+            stopping,
+            living,
+        });
+        let report = Watch::new(context, &take).run(&take).await;
+        drop(grace_keeper);
+        Ok(report)
+    }
+}
+
+/// The loop's own state.
+struct Watch {
+    context: Arc<Context>,
+    jobs: JoinSet<(RunId, JobEnd)>,
+    queue: Option<Queue>,
+    report: WorkReport,
+    signal: Option<Arc<dyn WorkSignal>>,
+    stranded_look: Moment,
+    store_is_down: bool,
+}
+
+impl Watch {
+    fn new(context: Arc<Context>, take: &Take) -> Self {
+        let (poll, now) = (context.settings.poll, context.clock.now());
+        let queue = match take {
+            Take::Any | Take::UntilNoneIsOpen => None,
+            Take::Only(run) => Some(Queue::new(&[*run], true, poll, now)),
+            Take::AsFarAsPossible(runs) => Some(Queue::new(runs, false, poll, now)),
+        };
+        let signal = context.store.work_signal();
+        let report = WorkReport::default();
+        let stranded_look = now;
+        Self { context, jobs: JoinSet::new(), queue, report, signal, stranded_look, store_is_down: false }
+    }
+
+    async fn run(mut self, take: &Take) -> WorkReport {
+        let context = Arc::clone(&self.context);
+        while !context.stopping.is_draining() {
+            while let Some(joined) = self.jobs.try_join_next() {
+                self.note_end(joined);
+            }
+            // Never dropped half-way: a claim that was sent may be granted, and then its lease has
+            // to be released for the next worker.
+            let Filled::Again(instant) = self.fill(take).await else { break };
+            self.wait(instant).await;
+        }
+        self.finish().await
+    }
+
+    /// Waits until a job ends, a slot is freed, work may have come, the worker is told to stop, or
+    /// `instant`.
+    async fn wait(&mut self, instant: Moment) {
+        let context = Arc::clone(&self.context);
+        let signal = self.signal.clone();
+        let work = async {
+            match signal {
+                Some(signal) => signal.changed().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            () = context.stopping.draining() => {}
+            Some(joined) = self.jobs.join_next() => self.note_end(joined),
+            () = context.living.freed() => {}
+            () = context.clock.sleep_until(instant) => {}
+            () = work => {
+                if let Some(queue) = &mut self.queue {
+                    queue.look_again(context.clock.now());
+                }
+            }
+        }
+    }
+
+    /// Waits for the jobs under way: they end by themselves, or when their grace is over.
+    async fn finish(mut self) -> WorkReport {
+        let context = Arc::clone(&self.context);
+        loop {
+            tokio::select! {
+                biased;
+                () = context.stopping.now() => {
+                    self.end_now().await;
+                    break;
+                }
+                joined = self.jobs.join_next() => match joined {
+                    Some(joined) => self.note_end(joined),
+                    None => break,
+                },
+            }
+        }
+        self.report.stopped = context.stopping.is_draining();
+        if let Some(queue) = self.queue {
+            self.report.asked = queue.stands();
+        }
+        self.report
+    }
+
+    /// Ends everything: drops the jobs, and waits a moment for the steps' processes to be ended.
+    async fn end_now(&mut self) {
+        const STEPS_END_WITHIN: Duration = Duration::from_secs(1);
+        self.report.stopped_now = true;
+        self.jobs.shutdown().await;
+        let context = Arc::clone(&self.context);
+        let give_up = context.clock.now().plus(STEPS_END_WITHIN);
+        while !context.living.runs().is_empty() {
+            tokio::select! {
+                biased;
+                () = context.living.freed() => {}
+                () = context.clock.sleep_until(give_up) => break,
+            }
+        }
+    }
+
+    fn note_end(&mut self, joined: Result<(RunId, JobEnd), tokio::task::JoinError>) {
+        let (run, end) = match joined {
+            Ok(ended) => ended,
+            Err(error) => {
+                tracing::error!(%error, "a job ended unexpectedly; its lease runs out by itself");
+                return;
+            }
+        };
+        match &end {
+            JobEnd::Completed => self.report.completed += 1,
+            JobEnd::Failed => self.report.failed += 1,
+            JobEnd::Lost => *self.report.lost.entry(run).or_default() += 1,
+            JobEnd::Released => {}
+        }
+        if let Some(queue) = &mut self.queue {
+            queue.ended(run, &end, self.context.clock.now());
+        }
+    }
+
+    async fn fill(&mut self, take: &Take) -> Filled {
+        match self.queue.take() {
+            None => self.fill_with_any(*take == Take::UntilNoneIsOpen).await,
+            Some(mut queue) => {
+                let filled = self.fill_from(&mut queue).await;
+                self.queue = Some(queue);
+                filled
+            }
+        }
+    }
+
+    /// Claims the next runs of any known plan.
+    async fn fill_with_any(&mut self, ends: bool) -> Filled {
+        let context = Arc::clone(&self.context);
+        let settings = &context.settings;
+        let (free, sent_at) = (context.living.free(), context.clock.now());
+        if free == 0 {
+            return Filled::Again(sent_at.plus(settings.poll));
+        }
+        let claim = ClaimNext {
+            owners: (0..free.min(ClaimNext::LIMIT)).map(|_| new_owner(&settings.name)).collect(),
+            ttl: settings.lease.ttl(),
+            plans: context.known(),
+            loss_limit: settings.loss_limit,
+            except: context.living.runs(),
+        };
+        let Some(claimed) = self.answered(context.store.claim_next(&claim), sent_at).await else {
+            return Filled::Again(context.clock.now().plus(self.pause()));
+        };
+        let Claimed { grants, set_aside, next_due_in, next_lapse_in } = claimed;
+        let quiet = grants.is_empty() && set_aside.is_empty();
+        for (run, key, failure) in set_aside {
+            self.set_aside(run, Some(key), failure);
+        }
+        for grant in grants {
+            self.start(grant, sent_at);
+        }
+        let next = next_due_in.into_iter().chain(next_lapse_in).min();
+        if ends && quiet && next.is_none() && self.jobs.is_empty() && claim.except.is_empty() {
+            return Filled::Finished;
+        }
+        if !quiet {
+            return Filled::Again(context.clock.now());
+        }
+        self.tell_of_stranded().await;
+        let wait = next.map_or(settings.poll, |next| next.clamp(Duration::from_millis(20), settings.poll));
+        Filled::Again(context.clock.now().plus(wait))
+    }
+
+    /// Claims the runs that were asked for, as far as there are slots.
+    async fn fill_from(&mut self, queue: &mut Queue) -> Filled {
+        let context = Arc::clone(&self.context);
+        let settings = &context.settings;
+        while context.living.free() > 0 && !context.stopping.is_draining() {
+            let sent_at = context.clock.now();
+            let Some(run) = queue.next(sent_at) else { break };
+            if context.living.has(run) {
+                queue.later(run, settings.lease.retry_pause(), sent_at);
+                continue;
+            }
+            let claim = Claim {
+                run,
+                owner: new_owner(&settings.name),
+                ttl: settings.lease.ttl(),
+                plans: context.known(),
+                loss_limit: settings.loss_limit,
+            };
+            let verdict = self.answered(context.store.claim(&claim), sent_at).await;
+            let now = context.clock.now();
+            match verdict {
+                None => {
+                    queue.later(run, self.pause(), now);
+                    break;
+                }
+                Some(ClaimVerdict::Granted(grant)) => self.start(*grant, sent_at),
+                Some(refusal) => {
+                    queue.refused(run, &refusal, now);
+                    match refusal {
+                        ClaimVerdict::SetAside(failure) => self.set_aside(run, None, failure),
+                        other => self.emit(run, None, EventKind::NotClaimed(other)),
+                    }
+                }
+            }
+        }
+        let poll = context.clock.now().plus(settings.poll);
+        if queue.is_finished() {
+            Filled::Finished
+        } else if context.living.free() == 0 {
+            Filled::Again(poll)
+        } else {
+            Filled::Again(queue.next_look().map_or(poll, |look| look.min(poll)))
+        }
+    }
+
+    /// The answer to a claim, if one comes while the lease it brings would still be worth having.
+    async fn answered<T>(
+        &mut self,
+        request: impl Future<Output = Result<T, StoreError>>,
+        sent_at: Moment,
+    ) -> Option<T> {
+        let worth_having = sent_at.plus(self.context.settings.lease.trusted());
+        let answer = tokio::select! {
+            biased;
+            answer = request => answer,
+            () = self.context.stopping.grace_over() => Err(StoreError::Unknown("told to stop".into())),
+            () = self.context.clock.sleep_until(worth_having) => Err(StoreError::Unknown("no answer in time".into())),
+        };
+        match answer {
+            Ok(answer) => {
+                if std::mem::take(&mut self.store_is_down) {
+                    tracing::info!("the store answers again");
+                }
+                Some(answer)
+            }
+            Err(error) => {
+                let down = std::mem::replace(&mut self.store_is_down, true);
+                let error: &dyn std::error::Error = &error;
+                if !down {
+                    tracing::warn!(error, "cannot claim; trying again");
+                }
+                None
+            }
+        }
+    }
+
+    /// How long to wait after a claim that got no answer.
+    fn pause(&self) -> Duration {
+        self.context.settings.poll.min(Duration::from_secs(1))
+    }
+
+    fn start(&mut self, grant: Grant, sent_at: Moment) {
+        let run = grant.lease.run;
+        let context = Arc::clone(&self.context);
+        let slot = context.living.take(run);
+        self.jobs.spawn(async move { (run, job::Claim::work(context, grant, sent_at, slot).await) });
+    }
+
+    fn set_aside(&mut self, run: RunId, key: Option<RunKey>, failure: Failure) {
+        tracing::warn!(%run, "set aside: {failure}");
+        self.report.failed += 1;
+        self.emit(run, key, EventKind::RunEnded { ending: Ending::Failed, failure: Some(failure) });
+    }
+
+    fn emit(&self, run: RunId, key: Option<RunKey>, kind: EventKind) {
+        self.context.events.emit(&Event { run, key, fence: None, kind });
+    }
+
+    /// Says, at most once a minute, which plans open runs wait for in vain.
+    async fn tell_of_stranded(&mut self) {
+        let context = Arc::clone(&self.context);
+        let now = context.clock.now();
+        if now < self.stranded_look {
+            return;
+        }
+        self.stranded_look = now.plus(Duration::from_secs(60));
+        match context.store.stranded(&context.known()).await {
+            Ok(stranded) => {
+                for waiting in stranded {
+                    tracing::warn!(
+                        plan = %waiting.plan, digest = %waiting.plan.digest, runs = waiting.runs,
+                        "open runs wait for a plan that this worker was not given"
+                    );
+                }
+            }
+            Err(error) => {
+                let error: &dyn std::error::Error = &error;
+                tracing::warn!(error, "cannot look for runs of unknown plans");
+            }
+        }
+    }
+}

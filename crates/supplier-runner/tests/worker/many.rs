@@ -1,0 +1,73 @@
+//! Many runs in one worker.
+
+use lease_core::{ClaimVerdict, Clock, Status};
+use lease_fake::{Exchange, Operation};
+use supplier_runner::worker::Take;
+
+use crate::world::{SECOND, World, done};
+
+#[tokio::test]
+async fn a_worker_works_on_as_many_runs_at_once_as_it_has_slots() {
+    let world = World::new(&["a"], |call| async move {
+        call.take(SECOND * 100).await;
+        done()
+    });
+    for key in ["K", "L", "M", "N"] {
+        world.submit(key).await;
+    }
+    let began = world.clock.now();
+    let report = world.work(Take::UntilNoneIsOpen).await;
+    assert_eq!(report.completed, 4);
+    let took = world.clock.now().since(began);
+    assert!(took >= SECOND * 200 && took < SECOND * 215, "two at a time: {took:?}");
+}
+
+/// Heartbeats of many leases fall together and go as one request.
+#[tokio::test]
+async fn leases_of_one_worker_are_renewed_in_one_request_per_interval() {
+    let world = World::new(&["a"], |call| async move {
+        call.take(SECOND * 400).await;
+        done()
+    });
+    let mut settings = world.settings();
+    settings.concurrency = 50;
+    for number in 0..50 {
+        world.submit(&format!("K-{number}")).await;
+    }
+    let at_work = world.start_with(Take::UntilNoneIsOpen, settings, world.clock.clone(), world.store.clone());
+    assert_eq!(world.end_of(at_work).await.completed, 50);
+    let requests: Vec<usize> = world
+        .store
+        .journal()
+        .into_iter()
+        .filter_map(|judged| match judged.exchange {
+            Exchange::RenewMany(leases, ..) => Some(leases.len()),
+            _ => None,
+        })
+        .collect();
+    let renewals: usize = requests.iter().sum();
+    assert!(renewals >= 50 * 20, "{renewals}");
+    assert!(requests.len() <= 40, "{} requests for {renewals} renewals", requests.len());
+}
+
+/// A run that another worker holds is waited for, and taken over only if that one loses it.
+#[tokio::test]
+async fn a_run_in_other_hands_is_waited_for() {
+    let world = World::new(&["a"], |call| async move {
+        call.take(SECOND * 500).await;
+        done()
+    });
+    let run = world.submit("K").await;
+    let first = world.start(Take::Any);
+    world.until("the step to begin", || world.called().len() == 1).await;
+    let report = world.work(Take::AsFarAsPossible(vec![run])).await;
+    assert_eq!((report.completed, report.asked.len()), (0, 1));
+    assert_eq!(world.stored(run).run.status, Status::Completed);
+    assert_eq!(world.called().len(), 1);
+    assert!(world.store.journal().iter().any(|judged| {
+        judged.exchange.operation() == Operation::Claim
+            && matches!(&judged.exchange, Exchange::Claim(_, ClaimVerdict::Busy { .. }))
+    }));
+    first.stopper.drain();
+    world.end_of(first).await;
+}
