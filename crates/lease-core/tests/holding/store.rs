@@ -97,7 +97,8 @@ impl Log {
         let at = self.clock.now().since_start();
         let mut lines = lock(&self.lines);
         lines.push(format!("{at:?} {what}"));
-        assert!(lines.len() < 1_000, "it goes round and round: {:?}", &lines[..20]);
+        let first_to_notice = lines.len() >= 1_000 && !std::thread::panicking();
+        assert!(!first_to_notice, "it goes round and round: {:?}", &lines[..20]);
     }
 
     pub(crate) fn lines(&self) -> Vec<String> {
