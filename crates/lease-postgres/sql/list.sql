@@ -1,0 +1,20 @@
+-- Reads runs in the order of their submission.
+-- Keeps: nothing is locked or changed.
+-- Clock: the store's, as each row is read.
+-- Takes: $1 status, $2 outcome of the newest attempt, $3 key (each NULL: any), $4 limit
+SELECT r.id, r.key, r.plan, r.plan_version, r.plan_digest, r.phases, r.priority, r.phase, r.phase_fence, r.phase_owner,
+    r.phase_digest, r.status, r.paused, r.fence, r.owner, r.lease_ended, r.losses, r.failures, r.key_epoch,
+    r.input::text AS input, r.input_digest, r.error::text AS error,
+    (extract(epoch FROM r.lease_expires_at) * 1000000)::bigint AS expires_us,
+    (extract(epoch FROM r.due_at) * 1000000)::bigint AS due_us,
+    (extract(epoch FROM r.submitted_at) * 1000000)::bigint AS submitted_us,
+    newest.outcome AS last_outcome,
+    (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now_us
+FROM lease.runs r
+LEFT JOIN LATERAL (
+    SELECT a.outcome FROM lease.attempts a WHERE a.run_id = r.id ORDER BY a.fence DESC LIMIT 1) newest ON true
+WHERE ($1::text IS NULL OR r.status = $1::text)
+    AND ($2::text IS NULL OR newest.outcome = $2::text)
+    AND ($3::text IS NULL OR r.key = $3::text)
+ORDER BY r.submitted_at, r.id
+LIMIT $4::bigint

@@ -1,0 +1,168 @@
+//! The one place where errors of the driver become errors of the port: by SQLSTATE and by kind,
+//! never by text.
+//!
+//! Keeps TRUTH: what surely did not happen is `NotApplied` or `Unreachable`; what may have is
+//! `Unknown`.
+
+use std::time::Duration;
+
+use lease_core::StoreError;
+
+/// A setting that the store asked for and that is not in force on its connection.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "setting {name} is {found:?} on the connection, not {wanted:?}; a pooler may have dropped it: set it for the role (ALTER ROLE … SET {name} = …)"
+)]
+pub struct NotInForce {
+    /// The setting.
+    pub name: &'static str,
+    /// What the store needs.
+    pub wanted: String,
+    /// What it found.
+    pub found: String,
+}
+
+/// A submit that met a racing one too often to get an answer.
+#[derive(Debug, thiserror::Error)]
+#[error("other submits of the same key, id or plan kept getting in between")]
+pub struct SentTwice;
+
+/// No answer within the time that the server itself allows a statement, and some more.
+#[derive(Debug, thiserror::Error)]
+#[error("no answer within {0:?}")]
+pub(crate) struct NoAnswer(pub(crate) Duration);
+
+/// No free connection within the time allowed.
+#[derive(Debug, thiserror::Error)]
+#[error("no connection became free within {0:?}")]
+pub(crate) struct AllTaken(pub(crate) Duration);
+
+/// What a failure to connect means: nothing was sent.
+pub(crate) fn of_connecting(error: sqlx::Error) -> StoreError {
+    StoreError::Unreachable(Box::new(error))
+}
+
+/// What a failed statement means, sent by itself.
+pub(crate) fn of_statement(error: sqlx::Error) -> StoreError {
+    match class(&error) {
+        Class::NotApplied => StoreError::NotApplied(Box::new(error)),
+        Class::Unknown => StoreError::Unknown(Box::new(error)),
+        Class::Unreachable => StoreError::Unreachable(Box::new(error)),
+        Class::Schema => StoreError::Schema(Box::new(error)),
+        Class::Corrupt | Class::Constraint => StoreError::Corrupt(Box::new(error)),
+        Class::Data | Class::Unexpected => StoreError::Unexpected(Box::new(error)),
+    }
+}
+
+/// What a failed statement means inside a transaction that was not committed.
+pub(crate) fn before_commit(error: sqlx::Error) -> StoreError {
+    undone(of_statement(error))
+}
+
+/// The same error, where whatever happened is undone because no commit was sent.
+pub(crate) fn undone(error: StoreError) -> StoreError {
+    if let StoreError::Unknown(source) = error { StoreError::NotApplied(source) } else { error }
+}
+
+/// What a failed statement says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// It had no effect, for a reason that passes.
+    NotApplied,
+    /// It may have had its effect.
+    Unknown,
+    /// It was not sent.
+    Unreachable,
+    /// Tables or columns are missing.
+    Schema,
+    /// The answer cannot be read.
+    Corrupt,
+    /// A constraint does not allow it (class 23).
+    Constraint,
+    /// A value does not fit (class 22).
+    Data,
+    /// Anything else.
+    Unexpected,
+}
+
+/// Sorts an error of the driver.
+pub(crate) fn class(error: &sqlx::Error) -> Class {
+    use sqlx::Error as E;
+    if let Some(database) = error.as_database_error() {
+        return database.code().map_or(Class::Unexpected, |code| by_sqlstate(&code));
+    }
+    if matches!(error, E::PoolTimedOut | E::PoolClosed | E::Configuration(_)) {
+        return Class::Unreachable;
+    }
+    if matches!(error, E::Io(_) | E::Tls(_) | E::Protocol(_) | E::WorkerCrashed) {
+        return Class::Unknown;
+    }
+    let unreadable = matches!(
+        error,
+        E::RowNotFound
+            | E::ColumnNotFound(_)
+            | E::ColumnDecode { .. }
+            | E::Decode(_)
+            | E::TypeNotFound { .. }
+    );
+    if unreadable { Class::Corrupt } else { Class::Unexpected }
+}
+
+/// Sorts a SQLSTATE.
+fn by_sqlstate(code: &str) -> Class {
+    match code {
+        // Serialization failure, deadlock, lock limit, statement limit.
+        "40001" | "40P01" | "55P03" | "57014" => Class::NotApplied,
+        // Read-only server; shutting down or starting; the server ended the session before the statement.
+        "25006" | "57P01" | "57P03" | "57P05" | "25P03" => Class::NotApplied,
+        // A plan or prepared statement that is stale: the next connection prepares it again.
+        "0A000" | "26000" => Class::NotApplied,
+        "42P01" | "42703" | "42704" | "3F000" => Class::Schema,
+        _ => match code.get(..2) {
+            Some("53") => Class::NotApplied,
+            Some("08" | "57") => Class::Unknown,
+            Some("23") => Class::Constraint,
+            Some("22") => Class::Data,
+            Some(_) | None => Class::Unexpected,
+        },
+    }
+}
+
+/// Whether the connection that a statement failed on may be used again: the server refused the
+/// statement and goes on with the session.
+pub(crate) fn leaves_connection_sound(error: &sqlx::Error) -> bool {
+    let Some(code) = error.as_database_error().and_then(|database| database.code()) else {
+        return false;
+    };
+    let ends_session = matches!(code.get(..2), Some("08" | "53" | "XX")) || code.starts_with("57P");
+    let stale = matches!(&*code, "0A000" | "26000" | "25P03");
+    !ends_session && !stale
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn truth_a_refusal_for_now_is_not_applied_and_a_broken_line_is_unknown() {
+        for code in ["40001", "40P01", "55P03", "57014", "25006", "57P01", "57P03", "53300", "0A000", "26000"]
+        {
+            assert_eq!(by_sqlstate(code), Class::NotApplied, "{code}");
+        }
+        for code in ["08006", "57P02"] {
+            assert_eq!(by_sqlstate(code), Class::Unknown, "{code}");
+        }
+        assert_eq!(class(&sqlx::Error::Io(std::io::ErrorKind::BrokenPipe.into())), Class::Unknown);
+        assert_eq!(class(&sqlx::Error::PoolTimedOut), Class::Unreachable);
+    }
+
+    #[test]
+    fn missing_tables_are_told_from_values_that_do_not_fit() {
+        for code in ["42P01", "42703", "3F000"] {
+            assert_eq!(by_sqlstate(code), Class::Schema, "{code}");
+        }
+        assert_eq!(by_sqlstate("23505"), Class::Constraint);
+        assert_eq!(by_sqlstate("22P02"), Class::Data);
+        assert_eq!(by_sqlstate("42501"), Class::Unexpected);
+    }
+}
