@@ -10,7 +10,7 @@ use std::time::Duration;
 use lease_core::{
     AttemptOutcome, BlockedVerdict, Document, Due, Ended, Ending, Failure, FailureKind, Grant, Guarded, Job,
     Lease, LeaseId, Loss, LostReason, Moment, Phase, PhaseName, Receipt, Refused, Save, SaveEnd, StoreError,
-    fail_run, release_lease, save_phase,
+    give_back, give_up, save_phase,
 };
 
 use super::event::{Event, EventKind};
@@ -188,10 +188,9 @@ impl Claim {
             Due::Later { failure, .. } => (AttemptOutcome::Retrying, Some(failure.to_document())),
             Due::Approval => (AttemptOutcome::Waiting, None),
         };
-        let (deadline, settings) = (lease.deadline(), *lease.settings());
-        let release = lease.release(self.job.phase.clone(), due);
         let context = Arc::clone(&self.context);
-        let ended = release_lease(&*context.store, &*context.clock, deadline, &settings, &release).await;
+        let from = self.job.phase.clone();
+        let ended = give_back(&*context.store, &*context.clock, lease, from, due).await;
         match self.given_up(ended, Refused::Release, phase.clone()).await {
             Some(lost) => lost,
             None => {
@@ -203,10 +202,9 @@ impl Claim {
 
     async fn fail(&mut self, lease: Lease, phase: PhaseName, kind: &str, message: &str) -> JobEnd {
         let failure = self.failure(phase.clone(), kind, message);
-        let (deadline, settings) = (lease.deadline(), *lease.settings());
-        let fail = lease.fail(self.job.phase.clone(), failure.clone());
         let context = Arc::clone(&self.context);
-        let ended = fail_run(&*context.store, &*context.clock, deadline, &settings, &fail).await;
+        let from = self.job.phase.clone();
+        let ended = give_up(&*context.store, &*context.clock, lease, from, failure.clone()).await;
         match self.given_up(ended, Refused::Fail, Some(phase.clone())).await {
             Some(lost) => lost,
             None => {

@@ -314,9 +314,10 @@ impl Watch {
                 Some(ClaimVerdict::Granted(grant)) => self.start(*grant, sent_at),
                 Some(refusal) => {
                     queue.refused(run, &refusal, now);
-                    match refusal {
-                        ClaimVerdict::SetAside(failure) => self.set_aside(run, None, failure),
-                        other => self.emit(run, None, EventKind::NotClaimed(other)),
+                    if let ClaimVerdict::SetAside(failure) = refusal {
+                        self.set_aside(run, None, failure);
+                    } else {
+                        self.emit(run, None, EventKind::NotClaimed(refusal));
                     }
                 }
             }

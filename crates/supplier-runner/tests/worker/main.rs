@@ -2,6 +2,8 @@
 //! hang and panic, with a store that is out of reach, and with operators who change their minds.
 //! Nothing here sleeps: time is moved to whatever is waited for next.
 
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
 mod failing;
 mod losing;
 mod many;

@@ -40,9 +40,8 @@ async fn leases_of_one_worker_are_renewed_in_one_request_per_interval() {
         .store
         .journal()
         .into_iter()
-        .filter_map(|judged| match judged.exchange {
-            Exchange::RenewMany(leases, ..) => Some(leases.len()),
-            _ => None,
+        .filter_map(|judged| {
+            if let Exchange::RenewMany(leases, ..) = judged.exchange { Some(leases.len()) } else { None }
         })
         .collect();
     let renewals: usize = requests.iter().sum();
