@@ -6,10 +6,8 @@ mod support;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use lease_core::Renewals as _;
 use lease_postgres::STATEMENTS;
 use sqlx::{AssertSqlSafe, Executor as _, SqlSafeStr as _};
-use support::words::{granted, minute, opened};
 use support::{Database, value};
 
 #[tokio::test]
@@ -48,41 +46,4 @@ async fn no_index_knows_the_expiry() {
     let query =
         "SELECT count(*) FROM pg_indexes WHERE schemaname = 'lease' AND indexdef LIKE '%lease_expires_at%'";
     assert_eq!(value::<i64>(&mut database.session().await, query).await, 0);
-}
-
-#[tokio::test]
-async fn a_thousand_renewals_are_in_page_updates() {
-    let database = Database::migrated().await;
-    let store = database.store().await;
-    let mut leases = Vec::new();
-    for number in 0..50 {
-        let run = opened(&store, number, &format!("supplier {number}")).await;
-        leases.push(granted(&store, run, "w", minute()).await);
-    }
-    let mut session = database.session().await;
-    let counts = "SELECT ARRAY[n_tup_upd, n_tup_hot_upd] FROM pg_stat_user_tables
-        WHERE relid = 'lease.runs'::regclass";
-    let flushed = async |session: &mut sqlx::PgConnection, at_least: i64| {
-        let deadline = support::Deadline::new();
-        loop {
-            let counts = value::<Vec<i64>>(session, counts).await;
-            if counts[0] >= at_least {
-                return (counts[0], counts[1]);
-            }
-            deadline.pause().await;
-        }
-    };
-    let before = flushed(&mut session, 50).await;
-    for _ in 0..10 {
-        store.renew_many(&leases, minute()).await.expect("verdicts");
-        for lease in &leases {
-            assert!(matches!(
-                store.renew(lease, minute()).await.expect("a verdict"),
-                lease_core::RenewVerdict::Renewed { .. }
-            ));
-        }
-    }
-    let after = flushed(&mut session, before.0 + 1_000).await;
-    let (updates, in_page) = (after.0 - before.0, after.1 - before.1);
-    assert!(in_page * 100 >= updates * 95, "{in_page} of {updates} renewals were in-page updates");
 }
