@@ -88,9 +88,10 @@ CREATE INDEX runs_ready ON lease.runs (plan_digest, priority DESC, due_at, id)
 CREATE INDEX runs_held ON lease.runs (plan_digest)
     WHERE status = 'open' AND fence > 0 AND lease_ended IS NULL;
 
--- Open runs of plans that a worker does not know.
-CREATE INDEX runs_open ON lease.runs (plan_digest)
-    WHERE status = 'open';
+-- Paused runs that nobody holds: with the two above, every open run is in exactly one index. An index over all open
+-- runs would be taken for the held ones by a plan that was made while the table was empty.
+CREATE INDEX runs_paused ON lease.runs (plan_digest)
+    WHERE status = 'open' AND paused AND (fence = 0 OR lease_ended IS NOT NULL);
 
 -- Lists, in the order of submission.
 CREATE INDEX runs_submitted ON lease.runs (submitted_at, id);

@@ -66,6 +66,8 @@ impl PgSettings {
             ("lock_timeout", millis(self.lock_timeout)),
             ("idle_in_transaction_session_timeout", millis(self.idle_in_transaction_timeout)),
             ("jit", "off".to_owned()),
+            // Plans are made once, while tables are small, and kept while they grow.
+            ("enable_seqscan", "off".to_owned()),
             ("plan_cache_mode", "force_generic_plan".to_owned()),
         ]
     }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use lease_postgres::STATEMENTS;
 use sqlx::{AssertSqlSafe, Executor as _, SqlSafeStr as _};
-use support::{Database, value};
+use support::{Database, execute, value};
 
 #[tokio::test]
 async fn every_statement_can_be_prepared_against_the_schema() {
@@ -46,4 +46,45 @@ async fn no_index_knows_the_expiry() {
     let query =
         "SELECT count(*) FROM pg_indexes WHERE schemaname = 'lease' AND indexdef LIKE '%lease_expires_at%'";
     assert_eq!(value::<i64>(&mut database.session().await, query).await, 0);
+}
+
+/// Plans are made when tables may still be empty, and kept while they grow. Only the list of runs
+/// goes through all of them, in the order of an index.
+#[tokio::test]
+async fn no_plan_reads_a_whole_table() {
+    let database = Database::migrated().await;
+    let mut session = database.session().await;
+    // As the store's own sessions are set.
+    let settings = "SET plan_cache_mode = force_generic_plan; SET jit = off; SET enable_seqscan = off";
+    execute(&mut session, settings).await;
+    for (name, statement) in STATEMENTS {
+        execute(&mut session, format!("PREPARE tested AS {statement}")).await;
+        let types = "SELECT cardinality(parameter_types) FROM pg_prepared_statements WHERE name = 'tested'";
+        let parameters: i32 = value(&mut session, types).await;
+        let nulls = vec!["NULL"; usize::try_from(parameters).expect("a count")].join(", ");
+        let explain = format!("EXPLAIN (COSTS OFF) EXECUTE tested({nulls})");
+        let plan: Vec<(String,)> =
+            sqlx::query_as(AssertSqlSafe(explain)).fetch_all(&mut session).await.expect("a plan");
+        let lines: Vec<&str> = plan.iter().map(|(line,)| line.as_str()).collect();
+        let whole = whole_reads(&lines);
+        let allowed = match *name {
+            "list" => whole.iter().all(|line| line.contains("runs_submitted")),
+            "stranded" => whole.iter().all(|line| line.contains(" plans")),
+            // The index of held runs is small, and all of it is looked through.
+            "claim_next" => whole.iter().all(|line| line.contains("runs_held")),
+            _ => whole.is_empty(),
+        };
+        assert!(allowed, "{name} reads {whole:?} whole:\n{}", lines.join("\n"));
+        execute(&mut session, "DEALLOCATE tested").await;
+    }
+}
+
+/// Scans of a table without a condition that an index answers.
+fn whole_reads<'p>(plan: &[&'p str]) -> Vec<&'p str> {
+    let scans = plan.iter().enumerate().filter(|(at, line)| {
+        let by_index = line.contains("Index Scan") || line.contains("Index Only Scan");
+        let conditioned = plan.get(at + 1).is_some_and(|next| next.contains("Index Cond"));
+        line.contains("Seq Scan on") || (by_index && !conditioned && !line.contains("Bitmap"))
+    });
+    scans.map(|(_, line)| *line).collect()
 }
