@@ -55,6 +55,7 @@ fn the_bad_example_file_has_every_kind_of_error_once() {
     let file = example("suppliers-bad.csv");
     let reading = read_files(std::slice::from_ref(&file), None);
     assert_eq!(reading.records.len(), 1, "only the row to compare with is good");
+    assert_eq!(warnings(&reading), Vec::<String>::new());
     let name = format!("{}:", file.display());
     let shown = shown(&reading);
     let errors: Vec<_> = shown.iter().filter_map(|error| error.strip_prefix(&name)).collect();
@@ -64,7 +65,7 @@ fn the_bad_example_file_has_every_kind_of_error_once() {
         (5, "legal_name: is missing"),
         (6, "legal_name: has a control character (U+0007)"),
         (7, "country: \"XX\" is not an ISO 3166-1 alpha-2 code"),
-        (8, "tax_id: check digits do not match"),
+        (8, "tax_id: \"DE12345678\" is not a tax number of DE (DE and 9 digits)"),
         (9, "tax_id: \"FR40303265045\" is not a tax number of DE"),
         (10, "iban: check digits do not match"),
         (11, "iban: \"0532013000\" is not an IBAN"),
@@ -160,6 +161,30 @@ fn a_json_error_has_the_line_of_its_field_and_hides_no_other() {
     assert!(shown.iter().any(|error| error.starts_with("file:5: bic: \"?\" is not a BIC")));
     assert_eq!(shown.iter().filter(|error| error.contains(": iban: ")).count(), 1);
     assert_eq!(shown.last().map(String::as_str), Some("file:6: record: is not a JSON object"));
+}
+
+#[test]
+fn a_tax_id_whose_check_digits_do_not_match_is_taken_and_warned_about_once() {
+    let made_up = record_with(&[("tax_id", "DE123456789".into())]);
+    let too_short = record_with(&[("key", "s-2".into()), ("tax_id", "DE12345678".into())]);
+    let warning = "tax_id: check digits do not match; is there a typing error?";
+    let again = "key: is the same record as at file:1, taken once";
+    let lines: Vec<_> = [&made_up, &too_short, &made_up].map(to_text).into();
+    let reading = read(&lines.join("\n"), Format::Ndjson);
+    assert_eq!(warnings(&reading), [format!("file:1: {warning}"), format!("file:3: {again}")]);
+    assert_eq!(
+        shown(&reading),
+        ["file:2: tax_id: \"DE12345678\" is not a tax number of DE (DE and 9 digits)"]
+    );
+    assert_eq!(reading.records[0].value.tax_id().as_str(), "DE123456789");
+
+    let text = to_text(&made_up).replace("\"tax_id\"", "\n\"tax_id\"");
+    assert_eq!(warnings(&read(&text, Format::Json)), [format!("file:2: {warning}")]);
+    let csv = "key,legal_name,country,tax_id,iban,bic,currency,email\n\
+               s-1,A,DE,DE123456789,DE89370400440532013000,DEUTDEFF,EUR,a@b.example\n";
+    let reading = read(csv, Format::Csv);
+    assert!(reading.is_clean());
+    assert_eq!(warnings(&reading), [format!("file:2: {warning}")]);
 }
 
 #[test]

@@ -8,7 +8,8 @@ use supplier_runner::supplier::{
     SupplierRecord, TaxId, read_stream,
 };
 
-const TAX_IDS: [(&str, &str); 10] = [
+/// The last two have check digits that do not match.
+const TAX_IDS: [(&str, &str); 12] = [
     ("DE", "DE136695976"),
     ("FR", "40303265045"),
     ("ES", "ESX2482300W"),
@@ -19,6 +20,8 @@ const TAX_IDS: [(&str, &str); 10] = [
     ("JP", "T7000012050002"),
     ("US", "US123456789"),
     ("NZ", "49091850"),
+    ("DE", "DE123456789"),
+    ("FR", "12345678901"),
 ];
 const IBANS: [&str; 3] = ["DE89370400440532013000", "GB29NWBK60161331926819", "NO9386011117947"];
 const CURRENCIES: [&str; 4] = ["EUR", "JPY", "KWD", "CLF"];

@@ -51,5 +51,5 @@ pub use reading::{Reading, read_files, read_stream};
 pub use record::SupplierRecord;
 pub use report::{Invalid, ReadError, ReadProblem, Sourced, Warning};
 pub use spending_limit::SpendingLimit;
-pub use tax_id::TaxId;
+pub use tax_id::{CheckDigits, TaxId};
 pub use value_error::{FieldError, ValueError};

@@ -2,9 +2,11 @@
 //!
 //! One key stands for one record in a reading, over all its files: the same content again is folded
 //! into the first, other content is invalid and names the first's place (case 23).
+//!
+//! A good record whose tax number's check digits do not match is taken, with a warning.
 
-use std::collections::HashSet;
 use std::collections::hash_map::{Entry as Slot, HashMap};
+use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -18,6 +20,7 @@ use super::limits::{MAX_RECORD_BYTES, MAX_RECORDS};
 use super::record::{SupplierRecord, key_of};
 use super::report::{Invalid, ReadError, ReadProblem, Sourced, WHOLE_RECORD, Warning};
 use super::source::Source;
+use super::tax_id::CheckDigits;
 use super::value_error::top_of;
 
 /// The name that stands for standard input, given as `-`.
@@ -146,7 +149,7 @@ impl Reader {
             }
         };
         match record {
-            Ok(record) => self.admit(file, line, lines.get("key").copied(), record),
+            Ok(record) => self.admit(file, line, &lines, record),
             Err(()) => {
                 if let Ok(key) = key_of(&fields) {
                     let first = First { file: file.to_owned(), line, record: None };
@@ -160,18 +163,20 @@ impl Reader {
     }
 
     /// Takes a good record in, unless its key is there already.
-    fn admit(&mut self, file: &str, line: u64, key_line: Option<u64>, record: SupplierRecord) {
+    fn admit(&mut self, file: &str, line: u64, lines: &BTreeMap<String, u64>, record: SupplierRecord) {
         let file = file.to_owned();
+        let line_of = |field: &str| lines.get(field).copied().unwrap_or(line);
         let first = match self.keys.entry(record.key().clone()) {
             Slot::Vacant(slot) => {
                 let place = self.reading.records.len();
                 slot.insert(First { file: file.clone(), line, record: Some(place) });
+                self.reading.warnings.extend(tax_id_warning(&file, line_of("tax_id"), &record));
                 self.reading.records.push(Sourced { value: record, file, line });
                 return;
             }
             Slot::Occupied(slot) => slot.into_mut(),
         };
-        let line = key_line.unwrap_or(line);
+        let line = line_of("key");
         let same = first.record.is_some_and(|place| self.reading.records[place].value == record);
         let there = format!("{}:{}", first.file, first.line);
         let field = "key".to_owned();
@@ -200,6 +205,17 @@ impl Reader {
             let warning = "is not a field of a supplier record; kept as given".to_owned();
             let (file, field) = (file.to_owned(), name.clone());
             self.reading.warnings.push(Warning { file, line, field, warning });
+        }
+    }
+}
+
+/// What there is to say about a good record's tax number.
+fn tax_id_warning(file: &str, line: u64, record: &SupplierRecord) -> Option<Warning> {
+    match record.tax_id().check_digits() {
+        CheckDigits::Match | CheckDigits::NotChecked => None,
+        CheckDigits::Mismatch => {
+            let warning = "check digits do not match; is there a typing error?".to_owned();
+            Some(Warning { file: file.to_owned(), line, field: "tax_id".to_owned(), warning })
         }
     }
 }

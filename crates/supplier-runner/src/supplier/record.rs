@@ -167,7 +167,7 @@ impl SupplierRecord {
         self.country
     }
 
-    /// The tax number in that country.
+    /// The tax number in that country; its check digits may not match.
     #[must_use]
     pub fn tax_id(&self) -> &TaxId {
         &self.tax_id
@@ -253,6 +253,7 @@ pub(super) fn key_of(input: &Map<String, Value>) -> Result<SupplierKey, ValueErr
 mod tests {
     use serde_json::json;
 
+    use super::super::tax_id::CheckDigits;
     use super::*;
 
     fn input() -> Map<String, Value> {
@@ -305,6 +306,16 @@ mod tests {
                 "note: holds a NUL character (\\u0000)",
             ]
         );
+    }
+
+    #[test]
+    fn a_tax_number_whose_check_digits_do_not_match_is_taken_and_kept() {
+        let mut input = input();
+        input.insert("tax_id".to_owned(), json!("DE 123 456 789"));
+        let record = SupplierRecord::from_input(&input).unwrap();
+        assert_eq!(record.tax_id().as_str(), "DE123456789");
+        assert_eq!(record.tax_id().check_digits(), CheckDigits::Mismatch);
+        assert_eq!(SupplierRecord::from_input(&record.to_input()), Ok(record));
     }
 
     #[test]

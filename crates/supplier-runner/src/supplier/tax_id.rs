@@ -1,12 +1,16 @@
-//! A supplier's tax number, checked by its country's published rules.
+//! A supplier's tax number, checked by its country's published format.
 //!
 //! A number written with or without its country's prefix, with any spaces, dots, slashes or hyphens,
 //! has one normal form: the VAT number with its prefix in the European Union, the United Kingdom and
 //! Switzerland, the bare national number elsewhere. Where a country's rule is not known here, any 4 to
 //! 20 letters and digits with at least one digit will do, and nothing is taken for a prefix.
 //!
+//! A number of the wrong form is refused. Check digits that do not match are only told of: many offices
+//! have not published how theirs are made, and a supplier that exists must not be refused for a formula
+//! that others have found out.
+//!
 //! Sources: the European Commission's VIES guide to VAT number formats, and the tax offices' own
-//! descriptions. Check digits are checked where the office has published how they are made.
+//! descriptions; for check digits, also what is commonly known of them.
 
 mod eu_digits;
 mod eu_letters;
@@ -15,20 +19,35 @@ mod world;
 
 use std::fmt;
 
-use self::rule::{Misfit, Rule};
+use self::rule::{Rule, WrongForm};
 use super::country::Country;
 use super::text;
 use super::value_error::{ValueError, quoted};
 
-/// A tax number in its normal form.
+/// A tax number of the right form, in its normal form.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct TaxId(String);
+pub struct TaxId {
+    number: String,
+    check_digits: CheckDigits,
+}
+
+/// What a number's check digits (or letters) say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[must_use]
+pub enum CheckDigits {
+    /// They are those of the rest.
+    Match,
+    /// They are not those of the rest, as far as is known how the country makes them.
+    Mismatch,
+    /// The number has none, or it is not known here how the country makes them.
+    NotChecked,
+}
 
 impl TaxId {
-    /// Reads a tax number of a country.
+    /// Reads a tax number of a country, whatever its check digits say.
     ///
     /// # Errors
-    /// When it is not one by that country's rules.
+    /// When it does not have the form that the country's numbers have.
     pub fn new(country: Country, raw: &str) -> Result<Self, ValueError> {
         let mut number = text::identifier(raw)?;
         number.retain(|c| !matches!(c, '.' | '/'));
@@ -39,22 +58,27 @@ impl TaxId {
             return general(country, number);
         };
         match rule.read(&number) {
-            Ok(normal) => Ok(Self(normal)),
-            Err(Misfit::CheckDigits) => Err(ValueError::CheckDigits),
-            Err(Misfit::Form) => Err(refused(country, &number, rule.form)),
+            Ok((number, check_digits)) => Ok(Self { number, check_digits }),
+            Err(WrongForm) => Err(refused(country, &number, rule.form)),
         }
     }
 
     /// The number in its normal form.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.number
+    }
+
+    /// Whether its check digits are those of the rest. Ask before relying on the number: a mismatch
+    /// is most often a typing error.
+    pub fn check_digits(&self) -> CheckDigits {
+        self.check_digits
     }
 }
 
 impl fmt::Display for TaxId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.number)
     }
 }
 
@@ -62,7 +86,10 @@ fn general(country: Country, number: String) -> Result<TaxId, ValueError> {
     let fits = (4..=20).contains(&number.len())
         && number.bytes().all(|b| b.is_ascii_alphanumeric())
         && number.bytes().any(|b| b.is_ascii_digit());
-    if fits { Ok(TaxId(number)) } else { Err(refused(country, &number, "4 to 20 letters and digits")) }
+    if !fits {
+        return Err(refused(country, &number, "4 to 20 letters and digits"));
+    }
+    Ok(TaxId { number, check_digits: CheckDigits::NotChecked })
 }
 
 fn refused(country: Country, number: &str, form: &'static str) -> ValueError {
@@ -74,7 +101,7 @@ mod tests {
     use super::*;
 
     fn read(country: &str, raw: &str) -> Result<String, ValueError> {
-        TaxId::new(Country::new(country).unwrap(), raw).map(|id| id.0)
+        TaxId::new(Country::new(country).unwrap(), raw).map(|id| id.number)
     }
 
     #[test]
@@ -98,10 +125,30 @@ mod tests {
     }
 
     #[test]
-    fn wrong_check_digits_and_a_wrong_form_are_told_apart() {
-        assert_eq!(read("DE", "DE136695977"), Err(ValueError::CheckDigits));
-        let form = read("DE", "FR40303265045").unwrap_err().to_string();
-        assert_eq!(form, "\"FR40303265045\" is not a tax number of DE (DE and 9 digits)");
+    fn a_number_of_the_right_form_is_taken_and_says_whether_its_check_digits_match() {
+        for (country, raw, normal, check_digits) in [
+            ("DE", "DE 136 695 976", "DE136695976", CheckDigits::Match),
+            ("DE", "123456789", "DE123456789", CheckDigits::Mismatch),
+            ("DE", "DE012345678", "DE012345678", CheckDigits::Mismatch),
+            ("IT", "12345678901", "IT12345678901", CheckDigits::Mismatch),
+            ("LT", "LT123456789", "LT123456789", CheckDigits::Mismatch),
+            ("FR", "FR12345678901", "FR12345678901", CheckDigits::Mismatch),
+            ("US", "12-3456789", "123456789", CheckDigits::NotChecked),
+            ("NZ", "49-091-850", "49091850", CheckDigits::NotChecked),
+        ] {
+            let id = TaxId::new(Country::new(country).unwrap(), raw).unwrap();
+            assert_eq!((id.as_str(), id.check_digits()), (normal, check_digits));
+        }
+    }
+
+    #[test]
+    fn a_wrong_length_letter_or_prefix_is_refused_with_the_form() {
+        for raw in ["DE12345678", "DE1234567890", "DE12345678A", "FR40303265045", "AT136695976"] {
+            let message = read("DE", raw).unwrap_err().to_string();
+            assert_eq!(message, format!("\"{raw}\" is not a tax number of DE (DE and 9 digits)"));
+        }
+        // A French number may begin with any two letters, but these are another country's.
+        assert!(matches!(read("FR", "DE123456789"), Err(ValueError::NotATaxId { .. })));
     }
 
     #[test]

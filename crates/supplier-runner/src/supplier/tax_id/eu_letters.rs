@@ -3,7 +3,7 @@
 //! Source: the VIES guide for the forms; the algorithms are those of the national tax offices.
 
 use super::super::check_digits::{digit_sum, is_luhn, remainder_97, weighted_sum};
-use super::rule::{Checked, Misfit, Rule, checked, digits, formed};
+use super::rule::{Checked, Rule, WrongForm, checked, digits, formed, unchecked};
 
 /// The rule of the country with this ISO code, if it is one of these. Monaco and the French overseas
 /// departments in the VAT area have French numbers.
@@ -22,12 +22,12 @@ pub(super) fn rule(country: &str) -> Option<Rule> {
 }
 
 /// The number's parts before and from a byte, where it is long enough and ASCII.
-fn parts(number: &str, at: usize) -> Result<(&str, &str), Misfit> {
-    if number.is_ascii() { number.split_at_checked(at).ok_or(Misfit::Form) } else { Err(Misfit::Form) }
+fn parts(number: &str, at: usize) -> Result<(&str, &str), WrongForm> {
+    if number.is_ascii() { number.split_at_checked(at).ok_or(WrongForm) } else { Err(WrongForm) }
 }
 
 fn at(number: &str) -> Checked {
-    let d = digits::<8>(number.strip_prefix('U').ok_or(Misfit::Form)?)?;
+    let d = digits::<8>(number.strip_prefix('U').ok_or(WrongForm)?)?;
     let sum = d[0] + d[2] + d[4] + d[6] + [d[1], d[3], d[5]].map(|n| digit_sum(2 * n)).iter().sum::<u32>();
     checked(number, (96 - sum) % 10 == d[7])
 }
@@ -42,7 +42,7 @@ fn cy(number: &str) -> Checked {
         .map(|(digit, place)| if place % 2 == 0 { ODD[*digit as usize] } else { *digit })
         .sum();
     let well_formed = letter.len() == 1 && letter.bytes().all(|b| b.is_ascii_uppercase());
-    formed(number, well_formed)?;
+    formed(well_formed)?;
     checked(
         number,
         char::from_digit(sum % 26 + 10, 36).map(|c| c.to_ascii_uppercase()) == letter.chars().next(),
@@ -56,9 +56,10 @@ fn es(number: &str) -> Checked {
     const COMPANY: &str = "JABCDEFGHI";
     let (first, rest) = parts(number, 1)?;
     let (middle, last) = parts(rest, 7)?;
-    formed(number, last.len() == 1)?;
+    formed(last.len() == 1 && last.bytes().all(|b| b.is_ascii_digit() || b.is_ascii_uppercase()))?;
     let person = |text: &str| {
-        let value: usize = text.parse().map_err(|_| Misfit::Form)?;
+        formed(last.bytes().all(|b| b.is_ascii_uppercase()))?;
+        let value: usize = text.parse().map_err(|_| WrongForm)?;
         checked(number, PERSON[value % 23..].starts_with(last))
     };
     let d = digits::<7>(middle)?;
@@ -75,23 +76,23 @@ fn es(number: &str) -> Checked {
             let letter = COMPANY[check as usize..].starts_with(last);
             checked(number, digit || letter)
         }
-        _ => Err(Misfit::Form),
+        _ => Err(WrongForm),
     }
 }
 
-/// A key and the SIREN. Letters in a key are not checked; Monaco's numbers have 000 for
-/// a SIREN's start and no check digit of their own.
+/// A key and the SIREN. A key with letters is not checked; Monaco's numbers have 000 for a SIREN's
+/// start and no check digit of their own.
 fn fr(number: &str) -> Checked {
     let (key, siren) = parts(number, 2)?;
     let d = digits::<9>(siren)?;
     let key_formed = key.bytes().all(|b| b.is_ascii_alphanumeric() && b != b'O' && b != b'I');
-    formed(number, key_formed)?;
-    let siren_right = siren.starts_with("000") || is_luhn(&d);
-    let key_right = match key.parse::<u32>() {
-        Ok(key) => remainder_97(&format!("{siren}12")) == Some(key),
-        Err(_) => true,
-    };
-    checked(number, siren_right && key_right)
+    formed(key_formed)?;
+    let siren_right = if siren.starts_with("000") { None } else { Some(is_luhn(&d)) };
+    let key_right = key.parse::<u32>().ok().map(|key| remainder_97(&format!("{siren}12")) == Some(key));
+    match (siren_right, key_right) {
+        (None, None) => unchecked(number),
+        (siren_right, key_right) => checked(number, siren_right.unwrap_or(true) && key_right.unwrap_or(true)),
+    }
 }
 
 /// Seven digits, the check letter, and for newer numbers a second letter that counts too. The old
@@ -105,12 +106,12 @@ fn ie(number: &str) -> Checked {
     let extra = match second {
         "" | "W" => 0,
         _ if second.len() == 1 && !old => {
-            LETTERS.find(second).and_then(|value| u32::try_from(value).ok()).ok_or(Misfit::Form)?
+            LETTERS.find(second).and_then(|value| u32::try_from(value).ok()).ok_or(WrongForm)?
         }
-        _ => return Err(Misfit::Form),
+        _ => return Err(WrongForm),
     };
     let sum = weighted_sum(&digits::<7>(&body)?, &[8, 7, 6, 5, 4, 3, 2]) + 9 * extra;
-    formed(number, check.bytes().all(|b| b.is_ascii_uppercase()))?;
+    formed(check.bytes().all(|b| b.is_ascii_uppercase()))?;
     checked(number, LETTERS[(sum % 23) as usize..].starts_with(check))
 }
 
@@ -118,14 +119,14 @@ fn ie(number: &str) -> Checked {
 fn nl(number: &str) -> Checked {
     let (body, suffix) = parts(number, 9)?;
     let d = digits::<9>(body)?;
-    let count = digits::<2>(suffix.strip_prefix('B').ok_or(Misfit::Form)?)?;
-    formed(number, count != [0, 0])?;
+    digits::<2>(suffix.strip_prefix('B').ok_or(WrongForm)?)?;
     let company = weighted_sum(&d, &[9, 8, 7, 6, 5, 4, 3, 2]) % 11 == d[8];
     checked(number, company || remainder_97(&format!("NL{number}")) == Some(1))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::CheckDigits;
     use super::*;
 
     #[test]
@@ -149,30 +150,47 @@ mod tests {
         ] {
             let (country, national) = number.split_at(2);
             let rule = rule(country).unwrap();
-            assert_eq!(rule.read(number).as_deref(), Ok(number));
-            assert_eq!(rule.read(national).as_deref(), Ok(number));
+            for raw in [number, national] {
+                assert_eq!(rule.read(raw), Ok((number.to_owned(), CheckDigits::Match)));
+            }
         }
     }
 
     #[test]
-    fn wrong_check_digits_are_told_from_a_wrong_form() {
-        for (country, number, misfit) in [
-            ("AT", "U13585626", Misfit::CheckDigits),
-            ("AT", "13585627", Misfit::Form),
-            ("CY", "10259033Q", Misfit::CheckDigits),
-            ("CY", "102590333", Misfit::Form),
-            ("ES", "A13585626", Misfit::CheckDigits),
-            ("ES", "54362315T", Misfit::CheckDigits),
-            ("ES", "I1234567A", Misfit::Form),
-            ("ES", "A1358562é", Misfit::Form),
-            ("FR", "41303265045", Misfit::CheckDigits),
-            ("FR", "OO303265045", Misfit::Form),
-            ("IE", "6433435G", Misfit::CheckDigits),
-            ("IE", "6433435OZ", Misfit::Form),
-            ("NL", "004495446B01", Misfit::CheckDigits),
-            ("NL", "004495445B00", Misfit::Form),
+    fn wrong_check_digits_are_told_apart_from_a_wrong_form() {
+        for (country, number) in [
+            ("AT", "U13585626"),
+            ("CY", "10259033Q"),
+            ("ES", "A13585626"),
+            ("ES", "54362315T"),
+            ("FR", "41303265045"),
+            ("IE", "6433435G"),
+            ("NL", "004495446B01"),
         ] {
-            assert_eq!(rule(country).unwrap().read(number), Err(misfit), "{country} {number}");
+            let read = rule(country).unwrap().read(number);
+            assert_eq!(read, Ok((format!("{country}{number}"), CheckDigits::Mismatch)));
         }
+        for (country, number) in [
+            ("AT", "13585627"),
+            ("CY", "102590333"),
+            ("CY", "10259033+"),
+            ("ES", "I1234567A"),
+            ("ES", "A1358562é"),
+            ("ES", "A1358562+"),
+            ("ES", "543623155"),
+            ("FR", "OO303265045"),
+            ("FR", "+0303265045"),
+            ("IE", "6433435OZ"),
+            ("IE", "6433435+"),
+            ("NL", "004495445C01"),
+        ] {
+            assert_eq!(rule(country).unwrap().read(number), Err(WrongForm), "{country} {number}");
+        }
+    }
+
+    #[test]
+    fn a_number_for_monaco_with_letters_in_its_key_has_nothing_to_check() {
+        let read = rule("MC").unwrap().read("FRA1000004605");
+        assert_eq!(read, Ok(("FRA1000004605".to_owned(), CheckDigits::NotChecked)));
     }
 }
