@@ -5,7 +5,7 @@
 //! * [`FakeStore`] is a lock around the rules of [`lease_core::transition`]. Faults can be ordered
 //!   on it ([`Fault`]), and it writes down what it judged and when ([`Judged`]).
 //! * [`drive`] polls futures without an executor.
-//! * [`conformance`] holds the clauses of the store ports; [`conformance_tests!`] makes them tests.
+//! * [`conformance`] holds the clauses of the store ports; [`crate::conformance_tests!`] makes them tests.
 //!
 //! **Invariant:** nothing here reads a real clock, sleeps or needs an executor. Product code does not
 //! depend on this crate.

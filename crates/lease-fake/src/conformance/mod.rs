@@ -2,7 +2,7 @@
 //!
 //! Each clause is one function over a [`Harness`]: it opens runs in an empty store, moves the store's
 //! clock through the harness, and panics where the store does not do what the port says. The adapter
-//! brings a harness and turns every clause into a test of its own with [`conformance_tests!`]:
+//! brings a harness and turns every clause into a test of its own with [`crate::conformance_tests!`]:
 //!
 //! ```text
 //! lease_fake::conformance_tests!(PostgresHarness::open().await);

@@ -25,6 +25,7 @@ type Judge = Box<dyn FnOnce(&mut State, Timestamp) -> Option<Waker> + Send>;
 pub(super) struct InFlight {
     number: u64,
     operation: Operation,
+    sent_at: Timestamp,
     /// `None`: it arrived when it was sent.
     arrives: Option<Until>,
     /// The run whose row it has to lock.
@@ -72,10 +73,11 @@ impl FakeStore {
 
     fn send(&self, operation: Operation, arrives: Option<Until>, row: Option<RunId>, judge: Judge) {
         {
+            let sent_at = self.clock.now();
             let mut state = self.lock();
             state.next_request += 1;
             let number = state.next_request;
-            state.in_flight.push(InFlight { number, operation, arrives, row, judge });
+            state.in_flight.push(InFlight { number, operation, sent_at, arrives, row, judge });
         }
         self.settle();
     }
@@ -133,7 +135,7 @@ impl FakeStore {
 
 impl State {
     /// The request that is to be judged first, and the instant at which it is: when it arrived, or
-    /// when its row became free, if that was later.
+    /// when its row became free, if that was later. Nothing arrives before it was sent.
     fn first_ready(&self, now: Timestamp) -> Option<(Timestamp, usize)> {
         let ready = self.in_flight.iter().enumerate().filter_map(|(place, request)| {
             let arrived = request.arrives.as_ref().map_or(Some(now), |until| until.arrived(now))?;
@@ -141,6 +143,7 @@ impl State {
                 Some(row) => self.tables.free_since(row)?,
                 None => None,
             };
+            let arrived = arrived.max(request.sent_at);
             let at = free_since.map_or(arrived, |free| free.max(arrived)).min(now);
             Some((at, request.number, place))
         });
