@@ -7,8 +7,8 @@ use std::error::Error as _;
 use std::time::Duration;
 
 use lease_core::{
-    AfterSave, ClaimVerdict, LeaseStore as _, LostReason, RenewVerdict, Renewals as _, RunReader as _, SaveVerdict,
-    StoreError, Timestamp,
+    AfterSave, ClaimVerdict, LeaseStore as _, LostReason, RenewVerdict, Renewals as _, RunReader as _,
+    SaveVerdict, StoreError, Timestamp,
 };
 use lease_postgres::PgStore;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
@@ -126,7 +126,8 @@ async fn case_2_a_renewal_in_a_transaction_older_than_the_expiry_is_refused() {
         deadline.pause().await;
     }
     for name in ["renew", "save"] {
-        let (_, statement) = lease_postgres::STATEMENTS.iter().find(|(file, _)| *file == name).expect("it is there");
+        let (_, statement) =
+            lease_postgres::STATEMENTS.iter().find(|(file, _)| *file == name).expect("it is there");
         let ask = sqlx::query(*statement)
             .bind(run.as_uuid())
             .bind(lease.owner.as_str())
@@ -159,7 +160,8 @@ async fn what_must_survive_a_crash_is_durable_whatever_the_default() {
         execute(&mut session, format!("SET synchronous_commit = {default}")).await;
         let owner = lease.owner.as_str();
         for (name, wanted, to) in [("renew", renewing, ""), ("save", saving, "a"), ("save", refused, "c")] {
-            let statement = lease_postgres::STATEMENTS.iter().find(|(file, _)| *file == name).expect("it is there").1;
+            let statement =
+                lease_postgres::STATEMENTS.iter().find(|(file, _)| *file == name).expect("it is there").1;
             execute(&mut session, "BEGIN").await;
             let ask = sqlx::query(statement).bind(run.as_uuid()).bind(owner).bind(lease.fence.to_column());
             let ask = match name {
