@@ -125,7 +125,7 @@ pub async fn fence_up_only_the_rise_of_the_number_ends_a_released_handle(harness
     scene.hold(&new).await;
 }
 
-/// NO-LAZARUS: the expiry alone keeps a renewal from waking a lapsed lease, and the refusal itself
+/// Case 10. NO-LAZARUS: the expiry alone keeps a renewal from waking a lapsed lease, and the refusal itself
 /// does not.
 pub async fn no_lazarus_a_refused_renewal_stays_refused(harness: &dyn Harness) {
     let (scene, lease) = Scene::with_lease(harness, "w#1").await;

@@ -343,9 +343,15 @@ impl World {
         };
         let store = &self.shop.store;
         let stands = self.witness.ledger(lease.run).saved.len();
-        let from = Phase::new(PHASES[stands]).expect("a phase");
+        // Mostly the save that is due, sometimes from or to another phase.
         let last = PHASES.len() - 1;
-        let to = if to < 200 { (stands + 1).min(last) } else { 1 + usize::from(to) % last };
+        let elsewhere = usize::from(to) % last;
+        let (from, to) = match to {
+            0..=180 => (stands, (stands + 1).min(last)),
+            181..=215 => (elsewhere, (stands + 1).min(last)),
+            216.. => (stands, elsewhere + 1),
+        };
+        let from = Phase::new(PHASES[from]).expect("a phase");
         let name = PhaseName::new(PHASES[to]).expect("a phase");
         match request % 6 {
             0 => drop(drive::at_once(store.renew(lease, ttl()))),
