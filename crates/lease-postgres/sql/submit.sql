@@ -11,6 +11,8 @@ WITH durably AS MATERIALIZED (
     SELECT r.id, r.plan, r.plan_version, r.plan_digest, r.input_digest
     FROM lease.runs r
     WHERE r.key = $2::text
+), by_id AS MATERIALIZED (
+    SELECT r.id FROM lease.runs r WHERE r.id = $1::uuid AND r.key <> $2::text
 ), registered AS MATERIALIZED (
     SELECT p.digest FROM lease.plans p WHERE p.name = $3::text AND p.version = $4::int
 ), opened AS (
@@ -33,10 +35,12 @@ SELECT CASE
         WHEN o.id IS NOT NULL THEN 'opened'
         WHEN k.id IS NOT NULL THEN 'existing'
         WHEN g.digest <> $5::text THEN 'plan_conflict'
+        WHEN i.id IS NOT NULL THEN 'id_taken'
         ELSE 'ask_again' END AS verdict,        -- a racing submit won, and this snapshot does not see its run
     k.id AS run, k.plan, k.plan_version, k.plan_digest, k.input_digest, g.digest AS registered,
     CASE WHEN o.id IS NOT NULL THEN pg_notify('lease_work', '')::text END AS told
 FROM (VALUES (1)) one
 LEFT JOIN by_key k ON true
+LEFT JOIN by_id i ON true
 LEFT JOIN registered g ON true
 LEFT JOIN opened o ON true

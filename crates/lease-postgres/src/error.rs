@@ -22,6 +22,11 @@ pub struct NotInForce {
     pub found: String,
 }
 
+/// A submit with an id that a run with another key has.
+#[derive(Debug, thiserror::Error)]
+#[error("another run has the id {0}: every submit needs a new one")]
+pub struct IdTaken(pub lease_core::RunId);
+
 /// A submit that met a racing one too often to get an answer.
 #[derive(Debug, thiserror::Error)]
 #[error("other submits of the same key, id or plan kept getting in between")]

@@ -31,7 +31,7 @@ mod url;
 mod value;
 
 pub use effect::{EffectError, EffectWriter, SavedPhase, SqlEffects};
-pub use error::{NotInForce, SentTwice};
+pub use error::{IdTaken, NotInForce, SentTwice};
 pub use history::{HISTORY, History, SchemaState, Step};
 pub use settings::PgSettings;
 pub use sql::STATEMENTS;

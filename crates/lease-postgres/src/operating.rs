@@ -9,7 +9,7 @@ use lease_core::{
 use uuid::Uuid;
 
 use crate::connections::Ask;
-use crate::error::SentTwice;
+use crate::error::{IdTaken, SentTwice};
 use crate::row::row;
 use crate::sql;
 use crate::store::PgStore;
@@ -67,6 +67,9 @@ impl Operator for PgStore {
                 .bind(submit.input_digest().to_string());
             match self.connections.one::<SubmitRow>(ask).await {
                 Ok(row) => {
+                    if row.verdict.as_deref() == Some("id_taken") {
+                        return Err(StoreError::Unexpected(Box::new(IdTaken(submit.id))));
+                    }
                     if let Some(verdict) = submitted(row, submit)? {
                         return Ok(verdict);
                     }

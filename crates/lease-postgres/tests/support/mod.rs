@@ -14,6 +14,7 @@ use lease_postgres::{HISTORY, PgSettings, PgStore};
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, PgConnection};
 
+pub(crate) mod harness;
 pub(crate) mod proxy;
 pub(crate) mod words;
 
