@@ -100,6 +100,32 @@ pub async fn one_receipt_only_the_digest_tells_another_receipt_from_the_same(har
     assert_eq!(judged(scene.store.receipts(lease.run).await)[0].body, receipt("one"));
 }
 
+/// TRUTH: the number alone tells whose save landed, because the next claim has the same owner's name
+/// and sends the very same save: it has saved nothing.
+pub async fn truth_only_the_number_tells_whose_save_landed(harness: &dyn Harness) {
+    let (scene, first) = Scene::with_lease(harness, "w#1").await;
+    scene.saved(&first, "submitted", "a").await;
+    scene.lapse().await;
+    let second = scene.granted(first.run, "w#1").await;
+    let refused = SaveVerdict::Refused(conflict("submitted", "a"));
+    assert_eq!(scene.save(&second, "submitted", "a").await, refused);
+    let again = scene.save(&first, "submitted", "a").await;
+    assert!(matches!(again, SaveVerdict::AlreadySaved(_)), "{again:?}");
+}
+
+/// TRUTH: the owner alone tells whose save landed, because a restored store gave the number out a
+/// second time and its new holder has saved the very same.
+pub async fn truth_only_the_owner_tells_whose_save_landed(harness: &dyn Harness) {
+    let (scene, old) = Scene::with_lease(harness, "w#1").await;
+    harness.set_fence(old.run, None).await;
+    let new = scene.granted(old.run, "w#2").await;
+    scene.saved(&new, "submitted", "a").await;
+    let refused = SaveVerdict::Refused(superseded(1, "w#2"));
+    assert_eq!(scene.save(&old, "submitted", "a").await, refused);
+    let again = scene.save(&new, "submitted", "a").await;
+    assert!(matches!(again, SaveVerdict::AlreadySaved(_)), "{again:?}");
+}
+
 /// ONE-RECEIPT: the uniqueness of receipts alone stands, because the run's row was set back and
 /// every other guard lets the save through. It gets no verdict, and nothing of it lands.
 pub async fn one_receipt_only_uniqueness_stands_when_a_row_was_set_back(harness: &dyn Harness) {

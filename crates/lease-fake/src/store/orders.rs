@@ -1,6 +1,5 @@
 //! What a test orders of the fake store, and what it sees in it without asking through a port.
 
-use lease_core::transition;
 use lease_core::{
     Attempt, EffectKind, FencingToken, Hold, LeaseEnd, OperatorAction, OwnerId, Phase, Receipt, Run, RunId,
 };
@@ -139,16 +138,6 @@ impl FakeStore {
             row.run.phase = Phase::Submitted;
             row.run.mark = None;
         }
-    }
-
-    /// Whether `claim_next` with these plans would find this run claimable now.
-    #[must_use]
-    pub fn claimable(&self, run: RunId, plans: &[lease_core::Digest]) -> bool {
-        self.settle();
-        let now = self.clock.now();
-        let state = self.lock();
-        let row = state.tables.rows.get(&run).filter(|_| !state.tables.is_locked(run));
-        row.is_some_and(|row| transition::claimable(&row.run, plans, now).is_some())
     }
 }
 
