@@ -1,5 +1,6 @@
 //! What goes wrong with a chore, and running other programs.
 
+use std::env;
 use std::error::Error;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,6 +18,9 @@ pub(crate) enum Failure {
     /// Root without anybody to run the server as.
     #[error("PostgreSQL refuses to run as root, and there is no user `postgres` or `nobody` to run it as")]
     NoUnprivilegedUser,
+    /// `PG_BIN` without them.
+    #[error("PG_BIN names {folder}, which does not hold postgres and initdb", folder = .0.display())]
+    NotServerPrograms(PathBuf),
     /// `--install` where it cannot work.
     #[error("--install needs Debian's apt-get and root")]
     CannotInstall,
@@ -25,6 +29,15 @@ pub(crate) enum Failure {
     ServerDidNotStart {
         /// The end of its log.
         log: String,
+    },
+    /// The command for which all this was done does not start.
+    #[error("cannot run {program}")]
+    Command {
+        /// Its name.
+        program: String,
+        /// Why.
+        #[source]
+        source: io::Error,
     },
     /// A program that does not start.
     #[error("cannot run {program}")]
@@ -76,7 +89,24 @@ impl Failure {
             cause = error.source();
         }
         eprintln!();
-        ExitCode::FAILURE
+        ExitCode::from(self.exit_code())
+    }
+
+    /// As `env` and `timeout` have it, so that a command's own codes can be told from these.
+    fn exit_code(&self) -> u8 {
+        match self {
+            Self::Command { source, .. } if source.kind() == io::ErrorKind::NotFound => 127,
+            Self::Command { .. } => 126,
+            Self::Failed { .. } | Self::Findings(_) => 1,
+            Self::NoServerPrograms
+            | Self::NotServerPrograms(_)
+            | Self::NoUnprivilegedUser
+            | Self::CannotInstall
+            | Self::ServerDidNotStart { .. }
+            | Self::Run { .. }
+            | Self::Path { .. }
+            | Self::System { .. } => 125,
+        }
     }
 
     /// For `map_err` on file operations.
@@ -106,11 +136,26 @@ pub(crate) fn must(command: &mut Command) -> Result<(), Failure> {
     Err(Failure::Failed { program, status })
 }
 
-/// The cargo that runs this.
+/// The cargo that runs this, in the workspace's root.
 pub(crate) fn cargo() -> Command {
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.current_dir(root());
+    forget_this_package(&mut cargo);
     cargo
+}
+
+/// Takes away what `cargo run` tells this program about its own package. Build scripts look at these
+/// variables, so that a cargo below this one would build `ring` and all above it again, and so
+/// would the next one started by hand.
+pub(crate) fn forget_this_package(command: &mut Command) {
+    for (name, _) in env::vars_os() {
+        let about_package = name.to_str().is_some_and(|name| {
+            ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|prefix| name.starts_with(prefix))
+        });
+        if about_package {
+            command.env_remove(&name);
+        }
+    }
 }
 
 /// The workspace's root.

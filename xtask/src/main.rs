@@ -4,7 +4,9 @@ mod chore;
 mod ci;
 mod install;
 mod programs;
+mod scratch;
 mod server;
+mod supervisor;
 mod test;
 mod tidy;
 mod unprivileged;
@@ -38,7 +40,7 @@ enum Chore {
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().chore {
-        Chore::WithPg(arguments) => with_pg::run(&arguments),
+        Chore::WithPg(arguments) => with_pg::run(arguments),
         Chore::Test(arguments) => test::run(&arguments),
         Chore::Ci(arguments) => ci::run(&arguments),
         Chore::Tidy => tidy::run(),

@@ -7,14 +7,15 @@ use std::process::Command;
 
 use crate::chore::Failure;
 
-/// The folder of the installed server programs: `PG_BIN`, else what `pg_config` says, else the PATH,
-/// else Debian's and Homebrew's folders, the newest version first.
+/// The folder of the installed server programs: `PG_BIN` and nothing else where that is set, else what
+/// `pg_config` says, else the PATH, else Debian's and Homebrew's folders, the newest version first.
 pub(crate) fn find() -> Result<PathBuf, Failure> {
-    let named = env::var_os("PG_BIN").map(PathBuf::from);
+    if let Some(named) = env::var_os("PG_BIN").map(PathBuf::from) {
+        return if has_server(&named) { Ok(named) } else { Err(Failure::NotServerPrograms(named)) };
+    }
     let on_path = env::var_os("PATH").map(|path| env::split_paths(&path).collect::<Vec<_>>());
-    named
+    from_pg_config()
         .into_iter()
-        .chain(from_pg_config())
         .chain(on_path.into_iter().flatten())
         .chain(versions_below(Path::new("/usr/lib/postgresql"), "bin"))
         .chain(homebrew(Path::new("/opt/homebrew/opt")))

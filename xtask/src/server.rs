@@ -1,7 +1,12 @@
-//! A private PostgreSQL: its own data in a scratch folder, a Unix socket and a free loopback port,
-//! and an end that comes whatever happens.
+//! A private PostgreSQL: its own data in a scratch folder, a Unix socket and a free loopback port, and an
+//! end that comes whatever happens to the process that started it.
+//!
+//! Whoever is on this machine can log in while it runs, with no password: it is for scratch data and for
+//! machines whose users trust each other.
 
+use std::env;
 use std::fs::{self, File};
+use std::io;
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -10,10 +15,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
-use tempfile::TempDir;
 
-use crate::chore::{Failure, must};
+use crate::chore::Failure;
 use crate::programs;
+use crate::scratch::Scratch;
 use crate::unprivileged::RunAs;
 
 /// How careful the server is with its data.
@@ -25,82 +30,73 @@ pub(crate) enum Care {
     Scratch,
 }
 
+/// How to start a server.
+#[derive(Debug)]
+pub(crate) struct Options {
+    /// Whether it flushes.
+    pub(crate) care: Care,
+    /// A file for its log; without one the log goes away with the data.
+    pub(crate) log: Option<PathBuf>,
+}
+
 /// A running server. Dropping it ends the server and removes its data.
 #[derive(Debug)]
 pub(crate) struct PrivateServer {
     process: Child,
     bin: PathBuf,
     port: u16,
-    #[expect(dead_code, reason = "held for its drop, which removes the data")]
-    folder: TempDir,
+    // After the process, so that the data go when the server has gone.
+    scratch: Scratch,
 }
 
-/// How long the server may take to start, and to stop when asked nicely.
+/// How long the server may take to start or to stop.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How often it is looked at meanwhile.
+const GLANCE: Duration = Duration::from_millis(10);
 
 impl PrivateServer {
     /// Makes its data and starts it.
-    pub(crate) fn start(care: Care) -> Result<Self, Failure> {
+    pub(crate) fn start(options: &Options) -> Result<Self, Failure> {
         let bin = programs::find()?;
         let run_as = RunAs::choose()?;
-        let folder = tempfile::Builder::new()
-            .prefix("private-pg-")
-            .tempdir()
-            .map_err(Failure::system("cannot make a scratch folder"))?;
-        run_as.give(folder.path())?;
-        let data = folder.path().join("data");
-        let mut initdb = Command::new(bin.join("initdb"));
-        initdb.args([
-            "--username=postgres",
-            "--auth=trust",
-            "--encoding=UTF8",
-            "--locale=C",
-            "--no-sync",
-            "-D",
-        ]);
-        initdb.arg(&data).current_dir(folder.path()).stdout(Stdio::null());
-        run_as.apply(&mut initdb);
-        must(&mut initdb)?;
-
-        let log = folder.path().join("log");
+        let scratch = Scratch::new(run_as)?;
+        make_data(&bin, run_as, &scratch)?;
+        let log = options.log.clone().unwrap_or_else(|| scratch.path().join("log"));
+        let mut log_file = File::create(&log).map_err(Failure::path(&log))?;
+        let mut port = free_port()?;
+        let process = spawn(&bin, run_as, &scratch, port, options.care, &mut log_file)?;
+        let mut server = Self { process, bin, port, scratch };
         // A port can be taken by somebody else between being found free and being used.
         const TRIES: u32 = 5;
-        for _ in 0..TRIES {
-            let port = free_port()?;
-            let mut process = Self::spawn(&bin, run_as, &folder, port, care)?;
-            if is_ready(&mut process, &data)? {
-                return Ok(Self { process, bin, port, folder });
+        for _ in 1..TRIES {
+            if server.is_ready()? {
+                return Ok(server);
             }
+            port = free_port()?;
+            server.process = spawn(&server.bin, run_as, &server.scratch, port, options.care, &mut log_file)?;
+            server.port = port;
         }
-        Err(Failure::ServerDidNotStart { log: tail(&log) })
+        if server.is_ready()? { Ok(server) } else { Err(Failure::ServerDidNotStart { log: tail(&log) }) }
     }
 
-    fn spawn(bin: &Path, run_as: RunAs, folder: &TempDir, port: u16, care: Care) -> Result<Child, Failure> {
-        let log = folder.path().join("log");
-        let out = File::create(&log).map_err(Failure::path(&log))?;
-        let err = out.try_clone().map_err(Failure::path(&log))?;
-        let mut server = ending_with_us(&bin.join("postgres"));
-        server.arg("-D").arg(folder.path().join("data")).arg("-k").arg(folder.path());
-        server.args(["-h", "127.0.0.1", "-p", &port.to_string()]);
-        let flush = if care == Care::Durable { "on" } else { "off" };
-        let mut settings = vec![
-            format!("fsync={flush}"),
-            format!("full_page_writes={flush}"),
-            "max_connections=300".to_owned(),
-            "shared_buffers=256MB".to_owned(),
-            "logging_collector=off".to_owned(),
-            "timezone=UTC".to_owned(),
-        ];
-        if has_statement_statistics(bin) {
-            settings.push("shared_preload_libraries=pg_stat_statements".to_owned());
+    /// Whether it accepts connections; `false` if it has ended instead.
+    fn is_ready(&mut self) -> Result<bool, Failure> {
+        let state = self.scratch.data().join("postmaster.pid");
+        let give_up = Instant::now() + PATIENCE;
+        while Instant::now() < give_up {
+            if self.process.try_wait().map_err(Failure::system("cannot wait for postgres"))?.is_some() {
+                return Ok(false);
+            }
+            // The server says so itself, in the eighth line of this file.
+            let said = fs::read_to_string(&state).unwrap_or_default();
+            if said.lines().nth(7).is_some_and(|line| line.trim() == "ready") {
+                return Ok(true);
+            }
+            thread::sleep(GLANCE);
         }
-        for setting in settings {
-            server.arg("-c").arg(setting);
-        }
-        // A group of its own: Ctrl-C on the terminal is for the command, not for its server.
-        server.current_dir(folder.path()).stdin(Stdio::null()).stdout(out).stderr(err).process_group(0);
-        run_as.apply(&mut server);
-        server.spawn().map_err(|source| Failure::Run { program: "postgres".to_owned(), source })
+        let late = io::Error::new(io::ErrorKind::TimedOut, format!("not ready after {PATIENCE:?}"));
+        Err(Failure::System { doing: "cannot start postgres", source: late })
     }
 
     /// The URL of its maintenance database.
@@ -108,31 +104,47 @@ impl PrivateServer {
         format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
     }
 
-    /// Tells a command how to reach it.
+    /// Tells a command how to reach it, and nothing of any other server. Its programs are the last on the
+    /// PATH, for those that are on it nowhere else.
     pub(crate) fn tell(&self, command: &mut Command) {
+        forget_other_servers(command);
+        let path = env::var_os("PATH").unwrap_or_default();
+        let places = env::split_paths(&path).chain([self.bin.clone()]);
+        if let Ok(path) = env::join_paths(places) {
+            command.env("PATH", path);
+        }
         command
             .env("DATABASE_URL", self.url())
             .env("PG_BIN", &self.bin)
             .env("PGHOST", "127.0.0.1")
             .env("PGPORT", self.port.to_string())
             .env("PGUSER", "postgres")
-            .env("PGDATABASE", "postgres")
-            .env_remove("PGPASSWORD")
-            .env_remove("PGSERVICE");
+            .env("PGDATABASE", "postgres");
+    }
+
+    fn ends_within(&mut self, patience: Duration) -> bool {
+        let give_up = Instant::now() + patience;
+        while Instant::now() < give_up {
+            match self.process.try_wait() {
+                Ok(Some(_)) | Err(_) => return true,
+                Ok(None) => thread::sleep(GLANCE),
+            }
+        }
+        false
     }
 }
 
 impl Drop for PrivateServer {
-    /// Asks for a fast shutdown, then for an immediate one, then ends it.
+    /// At once: nobody needs its data any more.
     fn drop(&mut self) {
-        for (signal, patience) in
-            [(Signal::INT, PATIENCE), (Signal::QUIT, PATIENCE), (Signal::KILL, PATIENCE)]
-        {
-            if let Some(pid) = i32::try_from(self.process.id()).ok().and_then(Pid::from_raw) {
-                // An error means that it has ended already, which the wait finds out.
-                let _sent = kill_process(pid, signal);
+        for signal in [Signal::QUIT, Signal::KILL] {
+            // Once it has been waited for, its number may be somebody else's.
+            if self.ends_within(GLANCE) {
+                return;
             }
-            if ends_within(&mut self.process, patience) {
+            // An error means that it has ended already, which the wait finds out.
+            let _sent = kill_process(Pid::from_child(&self.process), signal);
+            if self.ends_within(PATIENCE) {
                 return;
             }
         }
@@ -140,16 +152,67 @@ impl Drop for PrivateServer {
     }
 }
 
-/// A command that is told to end when this process dies, where the system has a tool for it: the
-/// last resort against a SIGKILL of this process.
-fn ending_with_us(program: &Path) -> Command {
-    let setpriv = Path::new("/usr/bin/setpriv");
-    if cfg!(target_os = "linux") && setpriv.is_file() {
-        let mut command = Command::new(setpriv);
-        command.args(["--pdeathsig", "INT", "--"]).arg(program);
-        command
-    } else {
-        Command::new(program)
+fn make_data(bin: &Path, run_as: RunAs, scratch: &Scratch) -> Result<(), Failure> {
+    let mut initdb = server_program(bin, "initdb", run_as, scratch);
+    initdb.args(["--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "-D"]);
+    let output = initdb
+        .arg(scratch.data())
+        .output()
+        .map_err(|source| Failure::Run { program: "initdb".to_owned(), source })?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(Failure::ServerDidNotStart { log: String::from_utf8_lossy(&output.stderr).trim_end().to_owned() })
+}
+
+fn spawn(
+    bin: &Path,
+    run_as: RunAs,
+    scratch: &Scratch,
+    port: u16,
+    care: Care,
+    log: &mut File,
+) -> Result<Child, Failure> {
+    let mut server = server_program(bin, "postgres", run_as, scratch);
+    server.arg("-D").arg(scratch.data()).arg("-k").arg(scratch.path());
+    server.args(["-h", "127.0.0.1", "-p", &port.to_string()]);
+    for setting in settings(care, has_statement_statistics(bin)) {
+        server.arg("-c").arg(setting);
+    }
+    let copy = |log: &File| log.try_clone().map_err(Failure::system("cannot write the server's log"));
+    server.stdin(Stdio::null()).stdout(copy(log)?).stderr(copy(log)?);
+    server.spawn().map_err(|source| Failure::Run { program: "postgres".to_owned(), source })
+}
+
+fn settings(care: Care, statement_statistics: bool) -> Vec<&'static str> {
+    let mut settings =
+        vec!["max_connections=200", "shared_buffers=256MB", "logging_collector=off", "timezone=UTC"];
+    match care {
+        Care::Durable => {}
+        Care::Scratch => settings.extend(["fsync=off", "full_page_writes=off"]),
+    }
+    if statement_statistics {
+        settings.push("shared_preload_libraries=pg_stat_statements");
+    }
+    settings
+}
+
+/// One of the server's programs, for its user and in its folder, with nothing of ours that could mislead
+/// it, and in a group of its own: Ctrl-C on the terminal is for the command, not for its server.
+fn server_program(bin: &Path, name: &str, run_as: RunAs, scratch: &Scratch) -> Command {
+    let mut program = Command::new(bin.join(name));
+    program.current_dir(scratch.path()).env("LC_ALL", "C").process_group(0);
+    forget_other_servers(&mut program);
+    run_as.apply(&mut program);
+    program
+}
+
+/// Takes away the variables by which PostgreSQL's programs find a server, such as `PGSERVICE`.
+fn forget_other_servers(command: &mut Command) {
+    for (name, _) in env::vars_os() {
+        if name.to_str().is_some_and(|name| name.starts_with("PG") && !name.starts_with("PG_")) {
+            command.env_remove(&name);
+        }
     }
 }
 
@@ -158,39 +221,13 @@ fn free_port() -> Result<u16, Failure> {
     Ok(listener.local_addr().map_err(Failure::system("no free port"))?.port())
 }
 
-/// Whether the server accepts connections; `false` if it has ended instead.
-fn is_ready(process: &mut Child, data: &Path) -> Result<bool, Failure> {
-    let give_up = Instant::now() + PATIENCE;
-    while Instant::now() < give_up {
-        if process.try_wait().map_err(Failure::system("cannot wait for postgres"))?.is_some() {
-            return Ok(false);
-        }
-        // The server says so itself, in the eighth line of this file.
-        let status = fs::read_to_string(data.join("postmaster.pid")).unwrap_or_default();
-        if status.lines().nth(7).is_some_and(|line| line.trim() == "ready") {
-            return Ok(true);
-        }
-        thread::sleep(Duration::from_millis(20));
-    }
-    Ok(false)
-}
-
-fn ends_within(process: &mut Child, patience: Duration) -> bool {
-    let give_up = Instant::now() + patience;
-    while Instant::now() < give_up {
-        match process.try_wait() {
-            Ok(Some(_)) | Err(_) => return true,
-            Ok(None) => thread::sleep(Duration::from_millis(20)),
-        }
-    }
-    false
-}
-
 fn has_statement_statistics(bin: &Path) -> bool {
     let asked = Command::new(bin.join("pg_config")).arg("--pkglibdir").output();
     asked.is_ok_and(|output| {
-        let folder = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-        Path::new(&folder).join("pg_stat_statements.so").is_file()
+        let folder = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
+        ["so", "dylib"]
+            .iter()
+            .any(|suffix| folder.join("pg_stat_statements").with_extension(suffix).is_file())
     })
 }
 

@@ -8,7 +8,7 @@ use clap::Args;
 
 use crate::chore::{Failure, cargo};
 use crate::install;
-use crate::server::Care;
+use crate::server::{Care, Options};
 use crate::with_pg::under_server;
 
 #[derive(Debug, Args)]
@@ -27,6 +27,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         install::server_programs()?;
     }
     let mut tests = cargo();
-    tests.args(["test", "--workspace", "--no-fail-fast"]).args(&arguments.rest);
-    under_server(&mut tests, Care::Scratch)
+    // In the workspace's root that is every package, unless ARGUMENTS say which.
+    tests.args(["test", "--no-fail-fast"]).args(&arguments.rest);
+    under_server(&mut tests, &Options { care: Care::Scratch, log: None })
 }

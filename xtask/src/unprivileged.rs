@@ -45,6 +45,14 @@ impl RunAs {
         }
     }
 
+    /// Whether that user reaches a folder: root's own scratch folders may lie where nobody else does.
+    pub(crate) fn reaches(self, folder: &Path) -> bool {
+        let mut test = Command::new("test");
+        test.arg("-x").arg(folder).current_dir("/");
+        self.apply(&mut test);
+        test.status().is_ok_and(|status| status.success())
+    }
+
     /// Makes a command run as that user.
     pub(crate) fn apply(self, command: &mut Command) {
         if let Self::User { uid, gid } = self {
