@@ -9,7 +9,8 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 /// A JSON object of at most 1 MiB and 64 levels, with no NUL character in any string and no number
-/// whose exponent is beyond ±1,000.
+/// whose exponent is beyond ±1,000 or that has more than 4,096 digits. A number with an exponent
+/// counts with all its digits written out, as stores give it back.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Document(Map<String, Value>);
 
@@ -45,6 +46,9 @@ pub enum DocumentProblem {
     /// An exponent that no store keeps exactly.
     #[error("number with an exponent beyond {}", Document::MAX_EXPONENT)]
     Exponent,
+    /// More digits than every store keeps.
+    #[error("number of more than {} digits", Document::MAX_DIGITS)]
+    Digits,
 }
 
 impl Document {
@@ -54,6 +58,9 @@ impl Document {
     pub const MAX_DEPTH: usize = 64;
     /// The largest power of ten in a number, either way.
     pub const MAX_EXPONENT: i64 = 1_000;
+    /// The most digits in a number, written out without an exponent. (PostgreSQL's `jsonb` keeps
+    /// 16,383 after the point.)
+    pub const MAX_DIGITS: usize = 4_096;
 
     /// Checks an object.
     ///
@@ -63,7 +70,8 @@ impl Document {
         let mut path = Vec::new();
         check_object(&fields, &mut path).map_err(|problem| at(&path, problem))?;
         let size = serde_json::to_string(&fields).map_or(usize::MAX, |text| text.len());
-        if size > Self::MAX_BYTES {
+        let written_out: usize = fields.values().map(written_out).sum();
+        if size.saturating_add(written_out) > Self::MAX_BYTES {
             return Err(at(&[], DocumentProblem::TooLarge));
         }
         Ok(Self(fields))
@@ -174,8 +182,7 @@ fn check<'a>(value: &'a Value, path: &mut Vec<Step<'a>>) -> Result<(), DocumentP
         Value::Null | Value::Bool(_) => Ok(()),
         Value::String(text) if text.contains('\0') => Err(DocumentProblem::Nul),
         Value::String(_) => Ok(()),
-        Value::Number(number) if exponent_fits(&number.to_string()) => Ok(()),
-        Value::Number(_) => Err(DocumentProblem::Exponent),
+        Value::Number(number) => check_number(&number.to_string()),
         Value::Object(fields) => check_object(fields, path),
         Value::Array(items) => {
             if path.len() >= Document::MAX_DEPTH {
@@ -191,12 +198,29 @@ fn check<'a>(value: &'a Value, path: &mut Vec<Step<'a>>) -> Result<(), DocumentP
     }
 }
 
-fn exponent_fits(number: &str) -> bool {
-    match number.split_once(['e', 'E']) {
-        None => true,
-        Some((_, exponent)) => exponent
-            .parse::<i64>()
-            .is_ok_and(|power| (-Document::MAX_EXPONENT..=Document::MAX_EXPONENT).contains(&power)),
+fn check_number(number: &str) -> Result<(), DocumentProblem> {
+    let (_, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
+    let power: i64 = exponent.parse().map_err(|_| DocumentProblem::Exponent)?;
+    if !(-Document::MAX_EXPONENT..=Document::MAX_EXPONENT).contains(&power) {
+        return Err(DocumentProblem::Exponent);
+    }
+    let fits = number.len().saturating_add(longer_written_out(number)) <= Document::MAX_DIGITS;
+    if fits { Ok(()) } else { Err(DocumentProblem::Digits) }
+}
+
+/// How much longer a number gets, at most, where it is written out without its exponent.
+fn longer_written_out(number: &str) -> usize {
+    let power = number.split_once(['e', 'E']).and_then(|(_, power)| power.parse::<i64>().ok());
+    power.map_or(0, |power| usize::try_from(power.unsigned_abs()).unwrap_or(usize::MAX))
+}
+
+/// How much longer the text gets, at most, where its numbers are written out.
+fn written_out(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) | Value::String(_) => 0,
+        Value::Number(number) => longer_written_out(&number.to_string()),
+        Value::Object(fields) => fields.values().map(written_out).sum(),
+        Value::Array(items) => items.iter().map(written_out).sum(),
     }
 }
 
@@ -273,6 +297,25 @@ mod tests {
         assert!(deep.path.starts_with("tags[0][0]"), "{}", deep.path);
         assert_eq!(problem("[1]").problem, DocumentProblem::NotAnObject);
         assert!(matches!(problem("{").problem, DocumentProblem::NotJson(_)));
+    }
+
+    /// A store may give a number back written out. That, too, has to be a document.
+    #[test]
+    fn case_25_a_document_fits_with_its_numbers_written_out() {
+        let digits = problem(&format!(r#"{{"n": [{}]}}"#, "1".repeat(5_000)));
+        assert_eq!((digits.path.as_str(), digits.problem), ("n[0]", DocumentProblem::Digits));
+        assert_eq!(
+            problem(&format!(r#"{{"n": 0.{}e-999}}"#, "1".repeat(4_000))).problem,
+            DocumentProblem::Digits
+        );
+        let written_out =
+            |number: &str, count: usize| format!(r#"{{"n":[{}]}}"#, vec![number; count].join(","));
+        assert_eq!(problem(&written_out("1e1000", 2_000)).problem, DocumentProblem::TooLarge);
+        for (number, plain) in [("1e1000", format!("1{}", "0".repeat(1_000))), ("-1e-3", "-0.001".to_owned())]
+        {
+            assert!(Document::from_json(written_out(number, 1_000).as_bytes()).is_ok());
+            assert!(Document::from_json(written_out(&plain, 1_000).as_bytes()).is_ok());
+        }
     }
 
     #[test]
