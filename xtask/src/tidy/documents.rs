@@ -1,4 +1,4 @@
-//! Documents: the names of decisions, and that nothing speaks of where it was written.
+//! Documents: the names of decisions.
 
 use std::path::Path;
 

@@ -3,11 +3,12 @@
 mod coverage;
 mod documents;
 mod manifest;
+mod numbers;
 mod rust;
 mod sql;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use crate::chore::{Failure, root};
@@ -51,10 +52,11 @@ pub(crate) fn run() -> Result<ExitCode, Failure> {
             findings.extend(sql::check(source));
         } else if source.is("md") {
             findings.extend(documents::check(source));
-        } else if source.path == Path::new("crates/lease-core/Cargo.toml") {
+        } else if source.name() == "Cargo.toml" {
             findings.extend(manifest::check(source));
         }
     }
+    findings.extend(numbers::check(&sources));
     findings.extend(coverage::check(&sources));
     for Finding { path, line, what } in &findings {
         eprintln!("{}:{line}: {what}", path.display());
@@ -68,6 +70,8 @@ pub(crate) fn run() -> Result<ExitCode, Failure> {
 /// The text files that git tracks, or would if asked.
 fn sources() -> Result<Vec<Source>, Failure> {
     let mut git = Command::new("git");
+    // The checkout may belong to somebody else, as on many CI machines.
+    git.args(["-c", "safe.directory=*"]);
     git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).current_dir(root());
     let listed = git.output().map_err(|source| Failure::Run { program: "git".to_owned(), source })?;
     if !listed.status.success() {

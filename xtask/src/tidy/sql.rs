@@ -1,5 +1,6 @@
 //! SQL files: three header lines on a statement, a name and a reason on a migration.
 
+use super::coverage::INVARIANTS;
 use super::{Finding, Source};
 
 pub(super) fn check(source: &Source) -> Vec<Finding> {
@@ -18,10 +19,19 @@ fn statement(source: &Source) -> Vec<Finding> {
     if !keeps.starts_with("-- Keeps: ") {
         findings.push(source.finding(2, "go on with `-- Keeps: ` and the invariants it keeps"));
     }
+    for name in names(keeps).filter(|name| !INVARIANTS.contains(name)) {
+        findings.push(source.finding(2, format!("the protocol has no invariant {name}")));
+    }
     if !clock.starts_with("-- Clock: ") {
         findings.push(source.finding(3, "go on with `-- Clock: ` and which clock it reads, and when"));
     }
     findings
+}
+
+/// The words that look like an invariant's name: capitals with a hyphen among them.
+fn names(line: &str) -> impl Iterator<Item = &str> {
+    line.split(|letter: char| !letter.is_ascii_uppercase() && letter != '-')
+        .filter(|word| word.trim_matches('-').contains('-') && !word.starts_with('-'))
 }
 
 fn migration(source: &Source) -> Vec<Finding> {
@@ -57,6 +67,7 @@ mod tests {
         let whole = "-- Renews.\n-- Keeps: NO-LAZARUS\n-- Clock: the store's, after the lock\nSELECT 1";
         assert_eq!(lines("crates/a/sql/renew.sql", whole), Vec::<usize>::new());
         assert_eq!(lines("crates/a/sql/renew.sql", "SELECT 1"), [1, 2, 3]);
+        assert_eq!(lines("crates/a/sql/renew.sql", &whole.replace("LAZARUS", "LAZARIS")), [2]);
     }
 
     #[test]
