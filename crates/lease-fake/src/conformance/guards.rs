@@ -126,6 +126,32 @@ pub async fn truth_only_the_owner_tells_whose_save_landed(harness: &dyn Harness)
     assert!(matches!(again, SaveVerdict::AlreadySaved(_)), "{again:?}");
 }
 
+/// TRUTH: number or owner alone tell whose lease was ended, because the newer claim of the same
+/// owner's name, or of the same number, was ended in the very way that the old handle asks for.
+pub async fn truth_only_number_or_owner_tells_whose_lease_was_ended(harness: &dyn Harness) {
+    let scene = Scene::new(harness).await;
+    for (key, restored) in [(1, false), (2, true), (3, false), (4, true)] {
+        let old = scene.granted(scene.run(key, &format!("run {key}")).await, "w#1").await;
+        let (by, number) = if restored { ("w#2", 1) } else { ("w#1", 2) };
+        if restored {
+            harness.set_fence(old.run, None).await;
+        } else {
+            scene.lapse().await;
+        }
+        let new = scene.granted(old.run, by).await;
+        let why = superseded(number, by);
+        if key < 3 {
+            scene.released(&new, "submitted", Due::Now).await;
+            let late = scene.release(&old, "submitted", Due::Now).await;
+            assert_eq!(late, ReleaseVerdict::Refused(why), "restored: {restored}");
+        } else {
+            assert_eq!(scene.fail(&new, "submitted").await, FailVerdict::Failed);
+            let late = scene.fail(&old, "submitted").await;
+            assert_eq!(late, FailVerdict::Refused(why), "restored: {restored}");
+        }
+    }
+}
+
 /// ONE-RECEIPT: the uniqueness of receipts alone stands, because the run's row was set back and
 /// every other guard lets the save through. It gets no verdict, and nothing of it lands.
 pub async fn one_receipt_only_uniqueness_stands_when_a_row_was_set_back(harness: &dyn Harness) {

@@ -131,6 +131,7 @@ macro_rules! conformance_tests {
                 one_receipt_only_the_digest_tells_another_receipt_from_the_same
                 truth_only_the_number_tells_whose_save_landed
                 truth_only_the_owner_tells_whose_save_landed
+                truth_only_number_or_owner_tells_whose_lease_was_ended
                 one_receipt_only_uniqueness_stands_when_a_row_was_set_back
                 fence_up_only_the_rise_of_the_number_ends_a_released_handle
                 no_lazarus_a_refused_renewal_stays_refused
