@@ -4,55 +4,40 @@
 //! written, so no secret is. A time limit or retry policy counts as well: whoever changes one under a
 //! version in use is told so, instead of two workers doing the same plan in two ways.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::runnable::PhaseStep;
-use super::uses::Uses;
-
-/// What one phase means.
-#[derive(Debug, Clone)]
-pub(super) struct PhaseMeaning(Value);
-
-impl PhaseMeaning {
-    /// A built-in step.
-    pub(super) fn uses(phase: &PhaseStep, uses: Uses) -> Self {
-        Self::new(phase, json!({ "uses": uses.as_str() }))
-    }
-
-    /// A command and the variables it gets.
-    pub(super) fn command(phase: &PhaseStep, command: &[String], env: &BTreeSet<String>) -> Self {
-        Self::new(phase, json!({ "command": command, "env": env }))
-    }
-
-    /// A call. Header names are in lower case: case makes no difference to them.
-    pub(super) fn http(phase: &PhaseStep, url: &str, headers: &BTreeMap<String, String>) -> Self {
-        Self::new(phase, json!({ "http": { "url": url, "headers": headers } }))
-    }
-
-    fn new(phase: &PhaseStep, does: Value) -> Self {
-        let millis = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
-        let retry = json!({
-            "attempts": phase.retry.attempts,
-            "first_ms": millis(phase.retry.first),
-            "longest_ms": millis(phase.retry.longest),
-        });
-        Self(json!({
-            "name": phase.name.as_str(),
-            "does": does,
-            "timeout_ms": millis(phase.timeout),
-            "retry": retry,
-        }))
-    }
-}
+use super::draft::{Does, Draft};
 
 /// The text: compact JSON with sorted keys. Its form must not change, or every plan in use would look
 /// like another one.
-pub(super) fn meaning_of(phases: &[PhaseMeaning]) -> String {
-    let phases: Vec<&Value> = phases.iter().map(|phase| &phase.0).collect();
-    json!({ "phases": phases }).to_string()
+pub(super) fn meaning_of<'a>(phases: impl Iterator<Item = &'a Draft>) -> String {
+    json!({ "phases": phases.map(phase).collect::<Vec<Value>>() }).to_string()
+}
+
+fn phase(draft: &Draft) -> Value {
+    let does = match &draft.does {
+        Does::Uses(uses) => json!({ "uses": uses.as_str() }),
+        Does::Command { words, env } => json!({ "command": words, "env": env }),
+        Does::Http { url, headers } => json!({ "http": { "url": url, "headers": headers } }),
+    };
+    let retry = json!({
+        "attempts": draft.retry.attempts,
+        "first_ms": millis(draft.retry.first),
+        "longest_ms": millis(draft.retry.longest),
+    });
+    json!({
+        "name": draft.name.as_str(),
+        "does": does,
+        "timeout_ms": millis(draft.timeout),
+        "retry": retry,
+    })
+}
+
+/// Durations of plans are whole milliseconds.
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -5,14 +5,20 @@
 //! more than once, and hands on the idempotency key and the fencing token to whatever it calls.
 
 mod builtin;
+pub(crate) mod command;
+pub(crate) mod http;
 mod outcome;
+mod printed;
 mod request;
+pub(crate) mod secrets;
 #[cfg(test)]
 mod testing;
 
 use async_trait::async_trait;
 
 pub use builtin::{Approval, OpenPurchasing, Register, Validate};
+pub use command::{CommandStep, ProcessCall, ProcessEnd, ProcessError, ProcessRunner, SystemProcesses};
+pub use http::{HttpPortal, HttpStep, NoHttpClient, Portal, PortalAnswer, PortalCall, PortalError};
 pub use outcome::{StepDone, StepEnd};
 pub use request::StepRequest;
 
