@@ -1,0 +1,120 @@
+//! Telling a worker to stop (case 22), by SIGTERM and Ctrl-C.
+
+use rustix::process::Signal;
+
+use crate::support::{Database, Folder, Started, eventually};
+
+/// A worker in the middle of a slow step of run `A`.
+struct Slow {
+    database: Database,
+    folder: Folder,
+    plan: std::path::PathBuf,
+}
+
+impl Slow {
+    fn new() -> Self {
+        let (database, folder) = (Database::migrated(), Folder::new());
+        folder.script(
+            "slow.sh",
+            "echo $$ > began; until [ -e go ]; do sleep 0.05; done; echo '{\"slow\": true}'",
+        );
+        let phases = [("slept", "command = [\"./slow.sh\"]"), ("validated", "uses = \"validate\"")];
+        let plan = folder.plan("plan.toml", "slow", 1, &phases);
+        let file = folder.suppliers(&["A"]);
+        database.program().args(["submit", "--plan"]).file(&plan).file(&file).end().expect_code(0);
+        Self { database, folder, plan }
+    }
+
+    fn start(&self, verb: &[&str]) -> Started {
+        let worker = self.database.program().args(verb).args(["--plan"]).file(&self.plan).start();
+        eventually("the step's start", || self.step().map(|_| ()));
+        worker
+    }
+
+    /// The step's process, once it has begun.
+    fn step(&self) -> Option<i32> {
+        std::fs::read_to_string(self.folder.path("began")).ok()?.trim().parse().ok()
+    }
+
+    /// Waits until the process of the step is gone.
+    fn step_is_ended(&self) {
+        let step = rustix::process::Pid::from_raw(self.step().unwrap()).unwrap();
+        eventually("the end of the step's process", || {
+            rustix::process::test_kill_process(step).is_err().then_some(())
+        });
+    }
+
+    fn state(&self) -> String {
+        let state = "SELECT concat_ws(' ', status, phase, fence, lease_ended) FROM lease.runs";
+        self.database.rows(state).remove(0)
+    }
+
+    fn outcomes(&self) -> Vec<String> {
+        self.database.rows("SELECT concat_ws(' ', fence, outcome) FROM lease.attempts ORDER BY fence")
+    }
+
+    /// Another worker takes the run at once and finishes it.
+    fn goes_on(&self) {
+        self.folder.write("go", "");
+        self.database.program().args(["work", "--drain", "--plan"]).file(&self.plan).end().expect_code(0);
+    }
+}
+
+#[test]
+fn case_22_a_step_that_ends_within_its_grace_is_saved_and_the_run_is_free_at_once() {
+    let slow = Slow::new();
+    let mut worker = slow.start(&["work"]);
+    worker.signal(Signal::TERM);
+    // Still at it: the grace period is 30 s.
+    assert!(worker.runs());
+    slow.folder.write("go", "");
+    worker.end_soon().expect_code(0).expect_told("told to stop");
+    assert_eq!(slow.state(), "open slept 1 yielded");
+    slow.goes_on();
+    assert_eq!(slow.outcomes(), ["1 yielded", "2 completed"]);
+}
+
+#[test]
+fn case_22_a_step_past_its_grace_is_ended_unsaved_and_the_run_is_free_at_once() {
+    let slow = Slow::new();
+    let mut worker = slow.start(&["work", "--grace", "100ms"]);
+    worker.signal(Signal::INT);
+    worker.end_soon().expect_code(0);
+    assert_eq!(slow.state(), "open submitted 1 yielded");
+    slow.step_is_ended();
+    slow.goes_on();
+    assert_eq!(slow.outcomes(), ["1 yielded", "2 completed"]);
+}
+
+#[test]
+fn case_22_a_second_signal_ends_the_worker_at_once_and_the_lease_lapses_by_itself() {
+    for (signal, code) in [(Signal::TERM, 143), (Signal::INT, 130)] {
+        let slow = Slow::new();
+        let mut worker = slow.start(&["work", "--ttl", "2s"]);
+        worker.signal(signal);
+        worker.signal(signal);
+        // Two signals that come together may count as one: it is sent until the worker ends.
+        eventually("the worker's end", || {
+            let ended = !worker.runs();
+            if !ended {
+                worker.signal(signal);
+            }
+            ended.then_some(())
+        });
+        worker.end().expect_code(code);
+        assert_eq!(slow.state(), "open submitted 1", "the lease was not released");
+        slow.step_is_ended();
+        slow.goes_on();
+        assert_eq!(slow.outcomes(), ["1 superseded", "2 completed"]);
+    }
+}
+
+#[test]
+fn a_run_that_is_told_to_stop_says_so_unless_all_is_done() {
+    let slow = Slow::new();
+    let file = slow.folder.suppliers(&["A"]);
+    let mut run = slow.start(&["run", "--grace", "100ms", file.to_str().unwrap()]);
+    run.signal(Signal::TERM);
+    let ended = run.end_soon().expect_code(143);
+    assert!(ended.stdout.ends_with("1 supplier: 0 completed here, 1 not finished\n"), "{}", ended.stdout);
+}
