@@ -122,13 +122,15 @@ WITH RECURSIVE durably AS MATERIALIZED (
                 SELECT r.due_at FROM lease.runs r
                 WHERE r.status = 'open' AND NOT r.paused AND (r.fence = 0 OR r.lease_ended IS NOT NULL)
                     AND r.plan_digest = l.digest AND r.priority = l.priority
-                    AND r.due_at > (SELECT now FROM locked)
+                    AND (r.due_at > (SELECT now FROM locked) OR (r.id <> ALL ($5::uuid[])   -- due, but passed over
+                        AND NOT EXISTS (SELECT FROM changed c WHERE c.id = r.id)))
                 ORDER BY r.due_at LIMIT 1) soonest) END AS due_at,
         CASE WHEN i.free THEN least((
             SELECT min(r.lease_expires_at)
             FROM known k JOIN lease.runs r ON r.plan_digest = k.digest
             WHERE r.status = 'open' AND r.fence > 0 AND r.lease_ended IS NULL AND NOT r.paused
-                AND r.lease_expires_at > (SELECT now FROM locked)), (
+                AND (r.lease_expires_at > (SELECT now FROM locked) OR (r.id <> ALL ($5::uuid[])
+                    AND NOT EXISTS (SELECT FROM changed c WHERE c.id = r.id)))), (
             SELECT min(c.lease_expires_at) FROM changed c)) END AS lapse_at
     FROM idle i
 )

@@ -3,12 +3,28 @@
 use std::time::Duration;
 
 use lease_core::{
-    ClaimVerdict, Claimed, Failure, Grant, Job, LeaseId, OwnerId, RunId, RunKey, Status, Timestamp,
+    ClaimVerdict, Claimed, Grant, Job, LeaseId, OwnerId, PhaseName, RunId, RunKey, Status, Timestamp,
 };
 use uuid::Uuid;
 
 use crate::row::row;
 use crate::value::{self, BadValue, count, invalid, present};
+
+row! {
+    /// Columns that both claims have: what the holder needs to know.
+    JobRow {
+        key: Option<String>,
+        plan: Option<String>,
+        plan_version: Option<i32>,
+        plan_digest: Option<String>,
+        phases: Option<Vec<String>>,
+        phase: Option<String>,
+        losses: Option<i32>,
+        failures: Option<i32>,
+        key_epoch: Option<i32>,
+        input: Option<String>,
+    }
+}
 
 row! {
     /// Columns of `claim`.
@@ -17,23 +33,14 @@ row! {
         fence: Option<i64>,
         holder: Option<String>,
         status: Option<String>,
-        key: Option<String>,
-        plan: Option<String>,
-        plan_version: Option<i32>,
-        plan_digest: Option<String>,
-        phases: Option<Vec<String>>,
-        phase: Option<String>,
         next_phase: Option<String>,
-        losses: Option<i32>,
-        failures: Option<i32>,
-        key_epoch: Option<i32>,
-        input: Option<String>,
         error: Option<String>,
         due_us: Option<i64>,
         expires_us: Option<i64>,
         now_us: Option<i64>,
         end_us: i64,
     }
+    with job: JobRow
 }
 
 row! {
@@ -43,16 +50,6 @@ row! {
         run: Option<Uuid>,
         fence: Option<i64>,
         owner: Option<String>,
-        key: Option<String>,
-        plan: Option<String>,
-        plan_version: Option<i32>,
-        plan_digest: Option<String>,
-        phases: Option<Vec<String>>,
-        phase: Option<String>,
-        losses: Option<i32>,
-        failures: Option<i32>,
-        key_epoch: Option<i32>,
-        input: Option<String>,
         error: Option<String>,
         expires_us: Option<i64>,
         next_due_us: Option<i64>,
@@ -60,26 +57,7 @@ row! {
         now_us: i64,
         end_us: i64,
     }
-}
-
-/// The columns of a job, as either statement has them.
-struct JobColumns {
-    key: Option<String>,
-    plan: Option<String>,
-    plan_version: Option<i32>,
-    plan_digest: Option<String>,
-    phases: Option<Vec<String>>,
-    phase: Option<String>,
-    losses: Option<i32>,
-    failures: Option<i32>,
-    key_epoch: Option<i32>,
-    input: Option<String>,
-}
-
-/// What `claim_next` found.
-#[derive(Default)]
-pub(crate) struct Next {
-    claimed: Claimed,
+    with job: JobRow
 }
 
 impl ClaimRow {
@@ -90,22 +68,13 @@ impl ClaimRow {
             fence,
             holder,
             status,
-            key,
-            plan,
-            plan_version,
-            plan_digest,
-            phases,
-            phase,
             next_phase,
-            losses,
-            failures,
-            key_epoch,
-            input,
             error,
             due_us,
             expires_us,
             now_us,
             end_us,
+            job,
         } = self;
         let instant = |column, micros| present(column, micros).map(Timestamp::from_micros);
         let fence = || value::fence(present("fence", fence)?);
@@ -113,15 +82,13 @@ impl ClaimRow {
             Some("gone") => Ok(ClaimVerdict::Gone),
             Some("finished") => {
                 let status: Status = present("status", status)?.parse().map_err(invalid("status"))?;
-                status
-                    .ending()
-                    .map(ClaimVerdict::Finished)
-                    .ok_or(BadValue::Contradiction("status and verdict"))
+                let ending = status.ending().ok_or(BadValue::Contradiction("status and verdict"))?;
+                Ok(ClaimVerdict::Finished(ending))
             }
             Some("unknown_plan") => Ok(ClaimVerdict::UnknownPlan(value::plan_id(
-                present("plan", plan)?,
-                present("plan_version", plan_version)?,
-                &present("plan_digest", plan_digest)?,
+                present("plan", job.plan)?,
+                present("plan_version", job.plan_version)?,
+                &present("plan_digest", job.plan_digest)?,
             )?)),
             Some("busy") => Ok(ClaimVerdict::Busy {
                 owner: value::owner(present("owner", holder)?)?,
@@ -129,8 +96,8 @@ impl ClaimRow {
                 remaining: instant("lease_expires_at", expires_us)?.since(instant("now", now_us)?),
             }),
             Some("waiting") => {
-                let phase = lease_core::PhaseName::new(present("next_phase", next_phase)?);
-                Ok(ClaimVerdict::Waiting { phase: phase.map_err(invalid("phases"))? })
+                let phase = PhaseName::new(present("next_phase", next_phase)?).map_err(invalid("phases"))?;
+                Ok(ClaimVerdict::Waiting { phase })
             }
             Some("paused") => Ok(ClaimVerdict::Paused),
             Some("not_due") => {
@@ -144,95 +111,54 @@ impl ClaimRow {
             }
             Some("granted") => {
                 let lease = LeaseId { run, owner: owner.clone(), fence: fence()? };
-                let columns = JobColumns {
-                    key,
-                    plan,
-                    plan_version,
-                    plan_digest,
-                    phases,
-                    phase,
-                    losses,
-                    failures,
-                    key_epoch,
-                    input,
-                };
-                Ok(ClaimVerdict::Granted(Box::new(Grant { lease, job: columns.try_into()? })))
+                Ok(ClaimVerdict::Granted(Box::new(Grant { lease, job: job.try_into()? })))
             }
             Some(_) | None => Err(BadValue::Answer(verdict)),
         }
     }
 }
 
-impl Next {
-    /// Takes in one row.
-    pub(crate) fn take(&mut self, row: NextRow) -> Result<(), BadValue> {
-        let NextRow {
-            verdict,
-            run,
-            fence,
-            owner,
-            key,
-            plan,
-            plan_version,
-            plan_digest,
-            phases,
-            phase,
-            losses,
-            failures,
-            key_epoch,
-            input,
-            error,
-            expires_us,
-            next_due_us,
-            next_lapse_us,
-            now_us,
-            end_us,
-        } = row;
-        self.claimed.next_due_in = until(now_us, next_due_us);
-        self.claimed.next_lapse_in = until(now_us, next_lapse_us);
-        let Some(run) = run.map(RunId::new) else { return Ok(()) };
-        match verdict.as_deref() {
-            Some("set_aside" | "exhausted") => {
-                let key = RunKey::new(present("key", key)?).map_err(invalid("key"))?;
-                let failure: Failure = value::failure(&present("error", error)?)?;
-                self.claimed.set_aside.push((run, key, failure));
-                Ok(())
-            }
-            // Used up before the answer was ready: the lease lapses like any other.
-            Some("granted") if present("lease_expires_at", expires_us)? <= end_us => Ok(()),
-            Some("granted") => {
-                let fence = value::fence(present("fence", fence)?)?;
-                let lease = LeaseId { run, owner: value::owner(present("owner", owner)?)?, fence };
-                let columns = JobColumns {
-                    key,
-                    plan,
-                    plan_version,
-                    plan_digest,
-                    phases,
-                    phase,
-                    losses,
-                    failures,
-                    key_epoch,
-                    input,
-                };
-                self.claimed.grants.push(Grant { lease, job: columns.try_into()? });
-                Ok(())
-            }
-            Some(_) | None => Err(BadValue::Answer(verdict)),
+/// Takes one row of `claim_next` into what was claimed.
+pub(crate) fn take(claimed: &mut Claimed, row: NextRow) -> Result<(), BadValue> {
+    let NextRow {
+        verdict,
+        run,
+        fence,
+        owner,
+        error,
+        expires_us,
+        next_due_us,
+        next_lapse_us,
+        now_us,
+        end_us,
+        job,
+    } = row;
+    claimed.next_due_in = until(now_us, next_due_us);
+    claimed.next_lapse_in = until(now_us, next_lapse_us);
+    let Some(run) = run.map(RunId::new) else { return Ok(()) };
+    match verdict.as_deref() {
+        Some("set_aside" | "exhausted") => {
+            let key = RunKey::new(present("key", job.key)?).map_err(invalid("key"))?;
+            claimed.set_aside.push((run, key, value::failure(&present("error", error)?)?));
+            Ok(())
         }
-    }
-
-    /// What was found.
-    pub(crate) fn claimed(self) -> Claimed {
-        self.claimed
+        // Used up before the answer was ready: the lease lapses like any other.
+        Some("granted") if present("lease_expires_at", expires_us)? <= end_us => Ok(()),
+        Some("granted") => {
+            let fence = value::fence(present("fence", fence)?)?;
+            let lease = LeaseId { run, owner: value::owner(present("owner", owner)?)?, fence };
+            claimed.grants.push(Grant { lease, job: job.try_into()? });
+            Ok(())
+        }
+        Some(_) | None => Err(BadValue::Answer(verdict)),
     }
 }
 
-impl TryFrom<JobColumns> for Job {
+impl TryFrom<JobRow> for Job {
     type Error = BadValue;
 
-    fn try_from(columns: JobColumns) -> Result<Self, BadValue> {
-        let JobColumns {
+    fn try_from(row: JobRow) -> Result<Self, BadValue> {
+        let JobRow {
             key,
             plan,
             plan_version,
@@ -243,7 +169,7 @@ impl TryFrom<JobColumns> for Job {
             failures,
             key_epoch,
             input,
-        } = columns;
+        } = row;
         Ok(Self {
             key: RunKey::new(present("key", key)?).map_err(invalid("key"))?,
             plan: value::plan(

@@ -118,13 +118,15 @@ fn by_sqlstate(code: &str) -> Class {
     match code {
         // Serialization failure, deadlock, lock limit, statement limit.
         "40001" | "40P01" | "55P03" | "57014" => Class::NotApplied,
-        // Read-only server; shutting down or starting; the server ended the session before the statement.
-        "25006" | "57P01" | "57P03" | "57P05" | "25P03" => Class::NotApplied,
+        // Read-only server; starting; the server ended an idle session before the statement.
+        "25006" | "57P03" | "57P05" | "25P03" => Class::NotApplied,
         // A plan or prepared statement that is stale: the next connection prepares it again.
         "0A000" | "26000" => Class::NotApplied,
         "42P01" | "42703" | "42704" | "3F000" => Class::Schema,
         _ => match code.get(..2) {
             Some("53") => Class::NotApplied,
+            // Among these 57P01: a session that is ended while its commit waits for a standby has
+            // committed all the same.
             Some("08" | "57") => Class::Unknown,
             Some("23") => Class::Constraint,
             Some("22") => Class::Data,
@@ -150,11 +152,11 @@ mod tests {
 
     #[test]
     fn truth_a_refusal_for_now_is_not_applied_and_a_broken_line_is_unknown() {
-        for code in ["40001", "40P01", "55P03", "57014", "25006", "57P01", "57P03", "53300", "0A000", "26000"]
+        for code in ["40001", "40P01", "55P03", "57014", "25006", "57P03", "53300", "0A000", "26000"]
         {
             assert_eq!(by_sqlstate(code), Class::NotApplied, "{code}");
         }
-        for code in ["08006", "57P02"] {
+        for code in ["08006", "57P01", "57P02"] {
             assert_eq!(by_sqlstate(code), Class::Unknown, "{code}");
         }
         assert_eq!(class(&sqlx::Error::Io(std::io::ErrorKind::BrokenPipe.into())), Class::Unknown);

@@ -10,7 +10,7 @@ use lease_core::{
 };
 use uuid::Uuid;
 
-use crate::claim_row::{ClaimRow, Next, NextRow};
+use crate::claim_row::{self, ClaimRow, NextRow};
 use crate::holder_row::{HolderAnswer, HolderRow, Word, out_of_place};
 use crate::listening::Listening;
 use crate::store::PgStore;
@@ -47,11 +47,17 @@ impl LeaseStore for PgStore {
             .bind(limit_column(claim.loss_limit))
             .bind(except);
         let rows: Vec<NextRow> = self.connections.all(ask).await?;
-        let mut next = Next::default();
+        let mut claimed = Claimed::default();
         for row in rows {
-            next.take(row)?;
+            let run = row.run;
+            // One run that cannot be read must not cost the others their leases. Its own lease runs
+            // out, and past the limit on losses it is set aside.
+            if let Err(bad) = claim_row::take(&mut claimed, row) {
+                let error: &dyn std::error::Error = &bad;
+                tracing::error!(?run, error, "a run that was claimed cannot be read");
+            }
         }
-        Ok(next.claimed())
+        Ok(claimed)
     }
 
     async fn save(&self, save: &Save) -> Result<SaveVerdict, StoreError> {

@@ -8,72 +8,13 @@ mod support;
 use std::time::Duration;
 
 use lease_core::{
-    AfterSave, AttemptOutcome, ClaimVerdict, FailVerdict, LeaseId, LeaseStore as _, LostReason, Phase,
-    ReleaseVerdict, RenewVerdict, Renewals as _, RunReader as _, SaveVerdict, Standing,
+    AfterSave, ClaimVerdict, FailVerdict, LeaseId, LeaseStore as _, LostReason, Phase, ReleaseVerdict,
+    RenewVerdict, Renewals as _, RunReader as _, SaveVerdict, Standing,
 };
 use lease_postgres::PgStore;
-use sqlx::PgConnection;
-use support::words::{
-    claim, document, fail, granted, minute, name, opened, owner, phase, release, save, ttl,
-};
-use support::{Database, Deadline, execute, value, waiting_sessions};
-
-struct Scene {
-    store: PgStore,
-    /// Locks rows, as a psql session does.
-    session: PgConnection,
-    /// Watches who waits.
-    watcher: PgConnection,
-    lease: LeaseId,
-    // Last, so that it is dropped when nobody uses it any more.
-    _database: Database,
-}
-
-impl Scene {
-    /// A run held for so many milliseconds.
-    async fn held_for(millis: u64) -> Self {
-        let database = Database::migrated().await;
-        let store = database.store().await;
-        let (session, watcher) = (database.session().await, database.session().await);
-        let run = opened(&store, 1, "acme").await;
-        let lease = granted(&store, run, "a#1", ttl(millis)).await;
-        Self { store, session, watcher, lease, _database: database }
-    }
-
-    async fn begin(&mut self, statement: &str) {
-        let statement = statement.replace("$run", &format!("'{}'", self.lease.run));
-        execute(&mut self.session, format!("BEGIN; {statement}")).await;
-    }
-
-    async fn lock(&mut self) {
-        self.begin("SELECT FROM lease.runs WHERE id = $run FOR UPDATE").await;
-    }
-
-    /// Waits until the lease as committed has run out by the server's clock.
-    async fn past_expiry(&mut self) {
-        let query = format!(
-            "SELECT lease_expires_at < clock_timestamp() FROM lease.runs WHERE id = '{}'",
-            self.lease.run
-        );
-        let deadline = Deadline::new();
-        while !value::<bool>(&mut self.watcher, query.clone()).await {
-            deadline.pause().await;
-        }
-    }
-}
-
-/// Sends a request, waits until it waits for the row, does something meanwhile, and returns the answer.
-macro_rules! while_waiting {
-    ($scene:ident, $request:expr, $meanwhile:block) => {{
-        let store = $scene.store.clone();
-        let lease = $scene.lease.clone();
-        let request = $request;
-        let task = tokio::spawn(async move { request(store, lease).await });
-        waiting_sessions(&mut $scene.watcher, 1).await;
-        $meanwhile
-        task.await.expect("the request does not panic").expect("a verdict")
-    }};
-}
+use support::scene::{Scene, while_waiting};
+use support::words::{claim, document, fail, granted, minute, name, opened, owner, release, save, ttl};
+use support::{execute, waiting_sessions};
 
 fn expired(why: &LostReason) -> bool {
     matches!(why, LostReason::Expired { late_by: Some(late_by) } if *late_by < Duration::from_secs(10))
@@ -100,7 +41,7 @@ async fn no_late_save_a_save_behind_a_row_lock_held_past_the_expiry_is_refused()
 /// Show 8, the second half: this worker's own renewal goes through, and the lock is let go in time.
 #[tokio::test]
 async fn a_save_behind_a_lock_let_go_after_the_workers_own_renewal_is_saved() {
-    let mut scene = Scene::held_for(400).await;
+    let mut scene = Scene::held_for(20_000).await;
     // Both requests wait behind the session's lock, the renewal first.
     scene.lock().await;
     let (store, lease) = (scene.store.clone(), scene.lease.clone());
@@ -169,26 +110,6 @@ async fn no_late_save_a_save_behind_an_update_rolled_back_past_the_expiry_is_ref
         }
     );
     assert!(matches!(&verdict, SaveVerdict::Refused(why) if expired(why)), "{verdict:?}");
-}
-
-/// LIVENESS: a claim that waited past the expiry is granted, and closes the attempt that lapsed.
-#[tokio::test]
-async fn a_claim_behind_a_row_lock_held_past_the_expiry_is_granted() {
-    let mut scene = Scene::held_for(300).await;
-    scene.lock().await;
-    let verdict = while_waiting!(
-        scene,
-        async |store: PgStore, lease: LeaseId| store.claim(&claim(lease.run, "b#1", minute())).await,
-        {
-            scene.past_expiry().await;
-            execute(&mut scene.session, "ROLLBACK").await;
-        }
-    );
-    let ClaimVerdict::Granted(grant) = verdict else { panic!("{verdict:?}") };
-    assert_eq!((grant.lease.fence.get(), grant.job.losses), (2, 1));
-    let attempts = scene.store.attempts(scene.lease.run).await.expect("attempts");
-    let outcomes: Vec<_> = attempts.iter().map(lease_core::Attempt::outcome).collect();
-    assert_eq!(outcomes, [Some(AttemptOutcome::Superseded), None]);
 }
 
 /// This worker's own renewal is in flight while the old expiry passes: everything it asks is done,
@@ -261,40 +182,6 @@ async fn truth_a_save_behind_a_takeover_is_told_how_it_ended() {
     }
 }
 
-/// Case 8, on the real clock: FENCE-UP, ONE-HOLDER.
-#[tokio::test]
-async fn case_8_twenty_workers_claim_one_lapsed_run_at_the_same_instant() {
-    let mut scene = Scene::held_for(50).await;
-    scene.past_expiry().await;
-    scene.lock().await;
-    let claims: Vec<_> = (0..20)
-        .map(|number| {
-            let (store, run) = (scene.store.clone(), scene.lease.run);
-            tokio::spawn(async move { store.claim(&claim(run, &format!("w#{number}"), minute())).await })
-        })
-        .collect();
-    waiting_sessions(&mut scene.watcher, 20).await;
-    execute(&mut scene.session, "ROLLBACK").await;
-    let (mut winners, mut losers) = (Vec::new(), Vec::new());
-    for claim in claims {
-        match claim.await.expect("no panic").expect("a verdict") {
-            ClaimVerdict::Granted(grant) => winners.push(grant.lease),
-            ClaimVerdict::Busy { owner, fence, .. } => losers.push((owner, fence)),
-            ClaimVerdict::NotDue { .. }
-            | ClaimVerdict::Waiting { .. }
-            | ClaimVerdict::Paused
-            | ClaimVerdict::Finished(_)
-            | ClaimVerdict::UnknownPlan(_)
-            | ClaimVerdict::SetAside(_)
-            | ClaimVerdict::Lapsed { .. }
-            | ClaimVerdict::Gone => panic!("neither granted nor busy"),
-        }
-    }
-    assert_eq!((winners.len(), losers.len()), (1, 19));
-    assert_eq!(winners[0].fence, scene.lease.fence.next().expect("numbers go on"));
-    assert!(losers.iter().all(|(owner, fence)| *owner == winners[0].owner && *fence == winners[0].fence));
-}
-
 /// Case 26: the last save is in flight when it is sent again. The receipts as the second statement's
 /// snapshot has them do not hold the first one's yet.
 #[tokio::test]
@@ -347,35 +234,6 @@ async fn case_17_another_receipt_behind_a_save_in_flight_is_an_error_of_its_own(
     assert_eq!(second, SaveVerdict::Refused(LostReason::ReceiptConflict));
     let receipts = scene.store.receipts(scene.lease.run).await.expect("receipts");
     assert_eq!(receipts[0].body, document(serde_json::json!({ "did": "a" })));
-}
-
-/// Case 28, RESUME: a claim waits on the row while the holder saves and releases; the new holder goes
-/// on after that phase.
-#[tokio::test]
-async fn case_28_a_claim_behind_a_save_and_a_release_goes_on_after_that_phase() {
-    let mut scene = Scene::held_for(60_000).await;
-    scene.lock().await;
-    let (store, lease) = (scene.store.clone(), scene.lease.clone());
-    let saving = tokio::spawn(async move { store.save(&save(&lease, "submitted", "a", minute())).await });
-    waiting_sessions(&mut scene.watcher, 1).await;
-    let (store, lease) = (scene.store.clone(), scene.lease.clone());
-    let releasing = tokio::spawn(async move { store.release(&release(&lease, "a")).await });
-    waiting_sessions(&mut scene.watcher, 2).await;
-    let (store, run) = (scene.store.clone(), scene.lease.run);
-    let claiming = tokio::spawn(async move { store.claim(&claim(run, "b#1", minute())).await });
-    waiting_sessions(&mut scene.watcher, 3).await;
-    execute(&mut scene.session, "ROLLBACK").await;
-    let saved = saving.await.expect("no panic").expect("a verdict");
-    assert_eq!(saved, SaveVerdict::Saved(AfterSave::Held { yield_asked: false }));
-    let released = releasing.await.expect("no panic").expect("a verdict");
-    assert_eq!(released, ReleaseVerdict::Released);
-    let claimed = claiming.await.expect("no panic").expect("a verdict");
-    let ClaimVerdict::Granted(grant) = claimed else { panic!("{claimed:?}") };
-    assert_eq!((grant.job.phase.clone(), grant.lease.fence.get()), (phase("a"), 2));
-    assert_eq!(scene.store.receipts(scene.lease.run).await.expect("receipts").len(), 1);
-    let attempts = scene.store.attempts(scene.lease.run).await.expect("attempts");
-    let outcomes: Vec<_> = attempts.iter().map(lease_core::Attempt::outcome).collect();
-    assert_eq!(outcomes, [Some(AttemptOutcome::Yielded), None]);
 }
 
 /// A batch of renewals with one row locked by somebody's session: that one is not judged, and the

@@ -4,7 +4,7 @@
 //! Without `DATABASE_URL` every test here fails and says so: a test that passes because its database
 //! was missing proves nothing.
 
-#![allow(dead_code, reason = "each test binary uses a part of this")]
+#![allow(dead_code, unused_imports, unused_macros, reason = "each test binary uses a part of this")]
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -16,6 +16,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, P
 
 pub(crate) mod harness;
 pub(crate) mod proxy;
+pub(crate) mod scene;
 pub(crate) mod words;
 
 static COUNTER: AtomicU32 = AtomicU32::new(0);

@@ -1,0 +1,95 @@
+//! Races for a run, on the server's real clock.
+
+mod support;
+
+use lease_core::{
+    AfterSave, Attempt, AttemptOutcome, ClaimVerdict, LeaseId, LeaseStore as _, ReleaseVerdict,
+    RunReader as _, SaveVerdict,
+};
+use lease_postgres::PgStore;
+use support::scene::{Scene, while_waiting};
+use support::words::{claim, minute, phase, release, save};
+use support::{execute, waiting_sessions};
+
+/// LIVENESS: a claim that waited past the expiry is granted, and closes the attempt that lapsed.
+#[tokio::test]
+async fn a_claim_behind_a_row_lock_held_past_the_expiry_is_granted() {
+    let mut scene = Scene::held_for(300).await;
+    scene.lock().await;
+    let verdict = while_waiting!(
+        scene,
+        async |store: PgStore, lease: LeaseId| store.claim(&claim(lease.run, "b#1", minute())).await,
+        {
+            scene.past_expiry().await;
+            execute(&mut scene.session, "ROLLBACK").await;
+        }
+    );
+    let ClaimVerdict::Granted(grant) = verdict else { panic!("{verdict:?}") };
+    assert_eq!((grant.lease.fence.get(), grant.job.losses), (2, 1));
+    let attempts = scene.store.attempts(scene.lease.run).await.expect("attempts");
+    let outcomes: Vec<_> = attempts.iter().map(Attempt::outcome).collect();
+    assert_eq!(outcomes, [Some(AttemptOutcome::Superseded), None]);
+}
+
+/// Case 8, on the real clock: FENCE-UP, ONE-HOLDER.
+#[tokio::test]
+async fn case_8_twenty_workers_claim_one_lapsed_run_at_the_same_instant() {
+    let mut scene = Scene::held_for(50).await;
+    scene.past_expiry().await;
+    scene.lock().await;
+    let claims: Vec<_> = (0..20)
+        .map(|number| {
+            let (store, run) = (scene.store.clone(), scene.lease.run);
+            tokio::spawn(async move { store.claim(&claim(run, &format!("w#{number}"), minute())).await })
+        })
+        .collect();
+    waiting_sessions(&mut scene.watcher, 20).await;
+    execute(&mut scene.session, "ROLLBACK").await;
+    let (mut winners, mut losers) = (Vec::new(), Vec::new());
+    for claim in claims {
+        match claim.await.expect("no panic").expect("a verdict") {
+            ClaimVerdict::Granted(grant) => winners.push(grant.lease),
+            ClaimVerdict::Busy { owner, fence, .. } => losers.push((owner, fence)),
+            ClaimVerdict::NotDue { .. }
+            | ClaimVerdict::Waiting { .. }
+            | ClaimVerdict::Paused
+            | ClaimVerdict::Finished(_)
+            | ClaimVerdict::UnknownPlan(_)
+            | ClaimVerdict::SetAside(_)
+            | ClaimVerdict::Lapsed { .. }
+            | ClaimVerdict::Gone => panic!("neither granted nor busy"),
+        }
+    }
+    assert_eq!((winners.len(), losers.len()), (1, 19));
+    assert_eq!(winners[0].fence, scene.lease.fence.next().expect("numbers go on"));
+    assert!(losers.iter().all(|(owner, fence)| *owner == winners[0].owner && *fence == winners[0].fence));
+}
+
+/// Case 28, RESUME: a claim waits on the row while the holder saves and releases; the new holder goes
+/// on after that phase.
+#[tokio::test]
+async fn case_28_a_claim_behind_a_save_and_a_release_goes_on_after_that_phase() {
+    let mut scene = Scene::held_for(60_000).await;
+    scene.lock().await;
+    let (store, lease) = (scene.store.clone(), scene.lease.clone());
+    let saving = tokio::spawn(async move { store.save(&save(&lease, "submitted", "a", minute())).await });
+    waiting_sessions(&mut scene.watcher, 1).await;
+    let (store, lease) = (scene.store.clone(), scene.lease.clone());
+    let releasing = tokio::spawn(async move { store.release(&release(&lease, "a")).await });
+    waiting_sessions(&mut scene.watcher, 2).await;
+    let (store, run) = (scene.store.clone(), scene.lease.run);
+    let claiming = tokio::spawn(async move { store.claim(&claim(run, "b#1", minute())).await });
+    waiting_sessions(&mut scene.watcher, 3).await;
+    execute(&mut scene.session, "ROLLBACK").await;
+    let saved = saving.await.expect("no panic").expect("a verdict");
+    assert_eq!(saved, SaveVerdict::Saved(AfterSave::Held { yield_asked: false }));
+    let released = releasing.await.expect("no panic").expect("a verdict");
+    assert_eq!(released, ReleaseVerdict::Released);
+    let claimed = claiming.await.expect("no panic").expect("a verdict");
+    let ClaimVerdict::Granted(grant) = claimed else { panic!("{claimed:?}") };
+    assert_eq!((grant.job.phase.clone(), grant.lease.fence.get()), (phase("a"), 2));
+    assert_eq!(scene.store.receipts(scene.lease.run).await.expect("receipts").len(), 1);
+    let attempts = scene.store.attempts(scene.lease.run).await.expect("attempts");
+    let outcomes: Vec<_> = attempts.iter().map(Attempt::outcome).collect();
+    assert_eq!(outcomes, [Some(AttemptOutcome::Yielded), None]);
+}
