@@ -4,6 +4,7 @@
 
 mod commands;
 mod descendants;
+mod examples;
 mod http;
 mod plan_files;
 mod portal;
