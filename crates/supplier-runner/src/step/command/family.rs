@@ -1,7 +1,7 @@
 //! A process and all that it starts, ended together.
 //!
 //! The process leads a process group of its own. Ending the family kills the group, then what left
-//! the group (see [`strays`](super::strays)). The leader is reaped only after that: as long as it is
+//! the group (see [`strays`]). The leader is reaped only after that: as long as it is
 //! not, its number cannot stand for somebody else's group.
 //!
 //! It is SIGKILL every time. A family is ended when its step is over or the lease is lost, and from
