@@ -139,14 +139,22 @@ pub async fn one_holder_racing_workers_share_the_queue(harness: &dyn Harness) {
     }
 }
 
-/// LIVENESS: a row that somebody has locked holds up nobody: it is passed over.
+/// LIVENESS: a row that somebody has locked holds up nobody: it is passed over, and the answer says
+/// that there is one, so that nobody takes the queue for empty.
 pub async fn liveness_a_locked_row_is_passed_over(harness: &dyn Harness) {
     let scene = Scene::new(harness).await;
     let (locked, free) = (scene.run(1, "locked").await, scene.run(2, "free").await);
     let Some(lock) = scene.lock(locked).await else { return };
-    assert_eq!(runs(&claim_next(&scene, &["w#1", "w#2"]).await), [free]);
+    let claimed = claim_next(&scene, &["w#1", "w#2"]).await;
+    assert_eq!(runs(&claimed), [free]);
+    assert_eq!(claimed.next_due_in, Some(Duration::ZERO), "a due run was passed over");
     lock.free().await;
     assert_eq!(runs(&claim_next(&scene, &["w#1", "w#2"]).await), [locked]);
+    scene.elapse(TTL).await;
+    let Some(lock) = scene.lock(locked).await else { return };
+    let claimed = claim_next(&scene, &["w#3", "w#4"]).await;
+    assert_eq!((runs(&claimed), claimed.next_lapse_in), (vec![free], Some(Duration::ZERO)));
+    lock.free().await;
 }
 
 /// FENCE-UP: a run that was claimed from the queue is busy for a claim by name, and the other way.

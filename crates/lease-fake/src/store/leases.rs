@@ -143,22 +143,27 @@ fn claim_next(tables: &mut Tables, claim: &ClaimNext, now: Timestamp) -> Result<
             let known = |run: &&Run| claim.plans.contains(&run.plan.id.digest);
             tables.rows.values().map(|row| &row.run).filter(known).filter(|run| !run.paused)
         };
-        claimed.next_due_in = runs().filter_map(|run| due_in(run, now)).min();
-        claimed.next_lapse_in = runs().filter_map(|run| lapse_in(run, now)).min();
+        let passed_over = |run: &Run| !claim.except.contains(&run.id);
+        let still = |wait: &Duration, run: &Run| !wait.is_zero() || passed_over(run);
+        let waits = |until: fn(&Run, Timestamp) -> Option<Duration>| {
+            runs().filter_map(|run| until(run, now).filter(|wait| still(wait, run))).min()
+        };
+        claimed.next_due_in = waits(due_in);
+        claimed.next_lapse_in = waits(lapse_in);
     }
     Ok(claimed)
 }
 
-/// Until a free run falls due, if it is still to.
+/// Until a free run falls due; zero for one that is due and was passed over.
 fn due_in(run: &Run, now: Timestamp) -> Option<Duration> {
     let free = run.status == Status::Open && !matches!(run.hold, Hold::Held { .. });
-    (free && now < run.due_at).then(|| run.due_at.since(now))
+    free.then(|| run.due_at.since(now))
 }
 
-/// Until a run's lease runs out, if it is live.
+/// Until a run's lease runs out; zero for one that has run out and was passed over.
 fn lapse_in(run: &Run, now: Timestamp) -> Option<Duration> {
     match &run.hold {
-        Hold::Held { expires_at, .. } if now < *expires_at => Some(expires_at.since(now)),
-        Hold::Held { .. } | Hold::Ended { .. } | Hold::Never => None,
+        Hold::Held { expires_at, .. } => Some(expires_at.since(now)),
+        Hold::Ended { .. } | Hold::Never => None,
     }
 }

@@ -62,6 +62,10 @@ pub(crate) enum Step {
         slices: u8,
         times: u8,
     },
+    /// One renewal is answered late, and from then on none for longer than a lease lasts.
+    CutOff {
+        slices: u8,
+    },
     Lock {
         run: u8,
         slices: u8,
@@ -88,7 +92,9 @@ pub(crate) enum Step {
 pub(crate) fn step(clock_may_be_set: bool) -> impl Strategy<Value = Step> {
     let few = 1..12_u8;
     let passing = prop_oneof![4 => 1..8_u8, 1 => 8..80_u8];
-    let set = u32::from(clock_may_be_set) * 2;
+    let set = (-60..60_i16).prop_map(move |seconds| {
+        if clock_may_be_set { Step::SetClock { seconds } } else { Step::Pass { slices: 1 } }
+    });
     prop_oneof![
         10 => passing.prop_map(|slices| Step::Pass { slices }),
         2 => (any::<u8>(), 1..100_u8).prop_map(|(worker, slices)| Step::Stall { worker, slices }),
@@ -97,13 +103,14 @@ pub(crate) fn step(clock_may_be_set: bool) -> impl Strategy<Value = Step> {
         5 => (any::<u8>(), any::<u8>(), 1..80_u8, 1..4_u8).prop_map(|(operation, fault, slices, times)| {
             Step::Fault { operation, fault, slices, times }
         }),
+        2 => (4..16_u8).prop_map(|slices| Step::CutOff { slices }),
         1 => (any::<u8>(), few).prop_map(|(run, slices)| Step::Lock { run, slices }),
         3 => (any::<u8>(), any::<u8>()).prop_map(|(run, action)| Step::Act { run, action }),
         4 => any::<u16>().prop_map(|which| Step::Replay { which }),
         // The newest lease more often than the others.
         6 => (prop_oneof![Just(0_u8), any::<u8>()], any::<u8>(), any::<u8>())
             .prop_map(|(lease, request, to)| Step::Stray { lease, request, to }),
-        set => (-60..60_i16).prop_map(|seconds| Step::SetClock { seconds }),
+        2 => set,
     ]
 }
 
@@ -175,6 +182,12 @@ impl World {
             }
             Step::Fault { operation, fault, slices, times } => {
                 self.order(*operation, *fault, *slices, *times);
+            }
+            Step::CutOff { slices } => {
+                let late = self.shop.store.clock().now().plus(SLICE * u32::from(*slices));
+                let late = Fault::AnswerDelayed(Until::Store(late));
+                self.shop.store.order(Operation::Renew, &late, 1);
+                self.shop.store.order(Operation::Renew, &Fault::Unreachable, 40);
             }
             Step::Lock { run, slices } => {
                 let run = self.runs[usize::from(*run) % self.runs.len()];
