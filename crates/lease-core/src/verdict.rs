@@ -136,9 +136,11 @@ pub struct Claimed {
     pub grants: Vec<Grant>,
     /// The runs that this claim set aside as failed.
     pub set_aside: Vec<(RunId, RunKey, Failure)>,
-    /// Where slots stayed free: until the next known run falls due, if one will.
+    /// Where slots stayed free: until the next known run falls due, if one will; zero where one is
+    /// due and was passed over because somebody has its row locked.
     pub next_due_in: Option<Duration>,
-    /// Where slots stayed free: until the next lease on a known run would run out.
+    /// Where slots stayed free: until the next lease on a known run would run out; zero where one has
+    /// and the run was passed over.
     pub next_lapse_in: Option<Duration>,
 }
 

@@ -37,9 +37,9 @@ pub struct SentTwice;
 #[error("no answer within {0:?}")]
 pub(crate) struct NoAnswer(pub(crate) Duration);
 
-/// No free connection within the time allowed.
+/// No connection within the time allowed: none became free, or none could be opened.
 #[derive(Debug, thiserror::Error)]
-#[error("no connection became free within {0:?}")]
+#[error("no connection within {0:?}")]
 pub(crate) struct AllTaken(pub(crate) Duration);
 
 /// What a failure to connect means: nothing was sent.
@@ -152,8 +152,7 @@ mod tests {
 
     #[test]
     fn truth_a_refusal_for_now_is_not_applied_and_a_broken_line_is_unknown() {
-        for code in ["40001", "40P01", "55P03", "57014", "25006", "57P03", "53300", "0A000", "26000"]
-        {
+        for code in ["40001", "40P01", "55P03", "57014", "25006", "57P03", "53300", "0A000", "26000"] {
             assert_eq!(by_sqlstate(code), Class::NotApplied, "{code}");
         }
         for code in ["08006", "57P01", "57P02"] {

@@ -21,6 +21,10 @@ use super::settings::{WorkerSettings, WorkerSettingsError};
 use super::stop::{Stopper, Stopping};
 use crate::plan::RunnablePlan;
 
+/// The shortest wait of an idle worker: while a due run's row is locked by somebody, "now" is the
+/// answer every time.
+const SOONEST: Duration = Duration::from_millis(50);
+
 /// What a worker needs of a store.
 pub trait WorkerStore: LeaseStore + RunReader {}
 
@@ -282,7 +286,7 @@ impl Watch {
             return Filled::Again(context.clock.now());
         }
         self.tell_of_stranded().await;
-        let wait = next.map_or(settings.poll, |next| next.clamp(Duration::from_millis(20), settings.poll));
+        let wait = next.map_or(settings.poll, |next| next.max(SOONEST).min(settings.poll));
         Filled::Again(context.clock.now().plus(wait))
     }
 
