@@ -25,6 +25,10 @@ pub(crate) type Ask<'q> = Query<'q, Postgres, PgArguments>;
 /// A connection that stood unused for longer may have been dropped by something in between.
 const FRESH: Duration = Duration::from_secs(60);
 
+/// How long the first connection may take at least: no lease runs yet, and a short lease's limit may
+/// be shorter than a handshake.
+const FIRST: Duration = Duration::from_secs(5);
+
 /// Where connections come from.
 #[derive(Clone)]
 pub(crate) enum Connections {
@@ -60,21 +64,22 @@ impl Connections {
             slots: Arc::new(Semaphore::new(slots.min(Semaphore::MAX_PERMITS))),
             idle: Mutex::default(),
         };
-        let connections = Self::Own(Arc::new(own));
-        let mut line = connections.take().await?;
-        check_session(line.connection(), settings).await?;
-        line.keep();
-        Ok(connections)
+        let own = Arc::new(own);
+        let limit = settings.acquire_timeout.max(FIRST);
+        let first = async {
+            let mut line = Arc::clone(&own).take().await?;
+            check_session(line.connection(), settings).await?;
+            line.keep();
+            Ok(())
+        };
+        within(limit, first).await?;
+        Ok(Self::Own(own))
     }
 
     /// A connection to work with.
     pub(crate) async fn take(&self) -> Result<Line, StoreError> {
         match self {
-            Self::Own(own) => {
-                let limit = own.settings.acquire_timeout;
-                let taken = timeout(limit, Arc::clone(own).take()).await;
-                taken.unwrap_or_else(|_| Err(StoreError::Unreachable(Box::new(AllTaken(limit)))))
-            }
+            Self::Own(own) => within(own.settings.acquire_timeout, Arc::clone(own).take()).await,
             Self::Lent(pool) => {
                 let connection = pool.acquire().await.map_err(error::of_connecting)?;
                 Ok(Line(Some(Kind::Lent(connection))))
@@ -207,6 +212,14 @@ impl Drop for Line {
             connection.close_on_drop();
         }
     }
+}
+
+/// Waits for a connection for so long; after that the store counts as out of reach.
+async fn within<T>(
+    limit: Duration,
+    taken: impl Future<Output = Result<T, StoreError>>,
+) -> Result<T, StoreError> {
+    timeout(limit, taken).await.unwrap_or_else(|_| Err(StoreError::Unreachable(Box::new(AllTaken(limit)))))
 }
 
 /// Waits for an answer for so long; after that it is lost.
