@@ -9,13 +9,15 @@
 mod invariants;
 mod ledger;
 mod reach;
+mod steps;
 mod witness;
 mod worker;
 mod world;
 
 use proptest::prelude::*;
 
-use world::{Step, World, step};
+use steps::{Step, step};
+use world::World;
 
 /// Reading in hours and speed in percent of each worker's clock. The margin of the lease covers a
 /// tenth.
@@ -34,7 +36,7 @@ fn live_through(seed: u64, skews: &[(u16, u32)], steps: &[Step], clock_moves_on:
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
     /// FENCE-UP, ONE-HOLDER, NO-LATE-SAVE, NO-LAZARUS, IN-ORDER, ONE-RECEIPT, ALL-OR-NOTHING, RESUME,
     /// TRUTH, BLOCKED-NOT-FAILED, SELF-STOP, LIVENESS.

@@ -8,7 +8,8 @@ use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 
 use crate::skews;
-use crate::world::{World, step};
+use crate::steps::step;
+use crate::world::World;
 
 /// The first word of a value's debug text: the name of its variant.
 fn variant(verdict: &impl std::fmt::Debug) -> String {
