@@ -74,6 +74,9 @@ pub(crate) enum Failure {
         #[source]
         source: io::Error,
     },
+    /// Something that a benchmark could not measure, and why.
+    #[error("could not be measured: {0}")]
+    NotMeasured(String),
     /// Findings that were already printed.
     #[error("{0} to put right, see above")]
     Findings(usize),
@@ -97,7 +100,7 @@ impl Failure {
         match self {
             Self::Command { source, .. } if source.kind() == io::ErrorKind::NotFound => 127,
             Self::Command { .. } => 126,
-            Self::Failed { .. } | Self::Findings(_) => 1,
+            Self::Failed { .. } | Self::NotMeasured(_) | Self::Findings(_) => 1,
             Self::NoServerPrograms
             | Self::NotServerPrograms(_)
             | Self::NoUnprivilegedUser

@@ -1,5 +1,6 @@
 //! The project's own chores: `cargo xtask help` lists them.
 
+mod bench;
 mod chore;
 mod ci;
 mod install;
@@ -34,6 +35,8 @@ enum Chore {
     Test(test::Arguments),
     /// What CI runs: format, lints, docs, dependency policy, tidy, tests.
     Ci(ci::Arguments),
+    /// Measures claims, renewals and saves through pgbench and through lease-postgres, and a worker's steps.
+    Bench(bench::Arguments),
     /// Checks what no lint does.
     Tidy,
 }
@@ -43,6 +46,7 @@ fn main() -> ExitCode {
         Chore::WithPg(arguments) => with_pg::run(arguments),
         Chore::Test(arguments) => test::run(&arguments),
         Chore::Ci(arguments) => ci::run(&arguments),
+        Chore::Bench(arguments) => bench::run(&arguments),
         Chore::Tidy => tidy::run(),
     };
     done.unwrap_or_else(Failure::report)

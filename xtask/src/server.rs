@@ -7,7 +7,7 @@
 use std::env;
 use std::fs::{self, File};
 use std::io;
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -101,7 +101,17 @@ impl PrivateServer {
 
     /// The URL of its maintenance database.
     pub(crate) fn url(&self) -> String {
-        format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
+        self.url_of("postgres")
+    }
+
+    /// The URL of one of its databases, which has a plain name.
+    pub(crate) fn url_of(&self, database: &str) -> String {
+        format!("postgres://postgres@{}/{database}", self.address())
+    }
+
+    /// Where it listens.
+    pub(crate) fn address(&self) -> SocketAddr {
+        (Ipv4Addr::LOCALHOST, self.port).into()
     }
 
     /// Tells a command how to reach it, and nothing of any other server. Its programs are the last on the
