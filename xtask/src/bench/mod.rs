@@ -24,6 +24,7 @@ use crate::chore::Failure;
 use crate::install;
 use crate::server::{Care, Options, PrivateServer};
 
+use operation::Operation;
 use program::Programs;
 use psql::Psql;
 
@@ -36,15 +37,21 @@ pub(crate) struct Arguments {
     #[arg(long)]
     install: bool,
     /// How long each operation runs on each side, at each number of connections.
-    #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u32).range(2..=600))]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(2..=600))]
     seconds: u32,
     /// The numbers of connections.
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1,8,32",
         value_parser = clap::value_parser!(u32).range(1..=128))]
     connections: Vec<u32>,
-    /// How many runs to lay out for a second of claims on one side, if those laid out are too few.
-    #[arg(long, value_name = "N", default_value_t = 20_000)]
-    runs_per_second: u32,
+    /// Which operations.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "NAME,…",
+        value_delimiter = ',',
+        default_value = "claim,renew,save"
+    )]
+    operations: Vec<Operation>,
     /// Write the server's log to this file, which stays.
     #[arg(long, value_name = "FILE")]
     keep_log: Option<PathBuf>,
@@ -63,7 +70,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     let rounds = arguments.seconds.div_ceil(ROUND_SECONDS);
     report::heading(&psql.ask("SHOW server_version")?, rounds, ROUND_SECONDS);
-    speed::measure(&server, &programs, &arguments.connections, rounds, arguments.runs_per_second)?;
+    let mut bench = speed::Bench::new(&server, &programs)?;
+    for &operation in &arguments.operations {
+        for &connections in &arguments.connections {
+            report::cell(&bench.cell(operation, connections, rounds)?);
+        }
+    }
     report::in_page(&programs.bench(&server, speed::DATABASE, &["beat"])?)?;
     let cost = worker::measure(&server, &programs)?;
     report::worker(&cost);

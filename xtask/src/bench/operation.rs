@@ -3,10 +3,12 @@
 
 use std::fs;
 
+use clap::ValueEnum;
+
 use crate::chore::{Failure, root};
 
 /// What is measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Operation {
     /// Claims of runs that were released.
     Claim,
@@ -20,9 +22,6 @@ pub(super) enum Operation {
 const RUN: &str = "(:id_prefix || :run::text)";
 
 impl Operation {
-    /// All, in the order in which they are printed.
-    pub(super) const ALL: [Self; 3] = [Self::Claim, Self::Renew, Self::Save];
-
     /// Its word, which is also its statement's.
     pub(super) fn word(self) -> &'static str {
         match self {
@@ -37,9 +36,18 @@ impl Operation {
         match self {
             Self::Claim => seconds.saturating_mul(per_second),
             // Each is renewed again and again.
-            Self::Renew => 4_096,
-            // Each has room for 62 saves; a client that is through with one begins another.
-            Self::Save => seconds.saturating_mul(per_second) / 20,
+            Self::Renew => 2_048,
+            // Each has room for 62 saves. Far more than that, since the last ones of all clients are not
+            // used up.
+            Self::Save => seconds.saturating_mul(per_second) / 12,
+        }
+    }
+
+    /// Whether it needs runs on which it was not done before.
+    pub(super) fn uses_runs_up(self) -> bool {
+        match self {
+            Self::Claim | Self::Save => true,
+            Self::Renew => false,
         }
     }
 
@@ -105,7 +113,7 @@ mod tests {
 
     #[test]
     fn every_parameter_is_replaced_and_every_comment_left_out() {
-        for operation in Operation::ALL {
+        for operation in Operation::value_variants() {
             let script = operation.script().unwrap();
             assert!(!script.contains('$') && !script.contains("--"), "{script}");
             assert!(script.contains("(:id_prefix || :run::text)::uuid"), "{script}");

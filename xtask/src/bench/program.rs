@@ -8,6 +8,9 @@ use crate::server::PrivateServer;
 
 use super::facts::Facts;
 
+/// The benchmark program's exit code where its rows were too few.
+const RAN_OUT: i32 = 3;
+
 /// Where they are.
 #[derive(Debug)]
 pub(super) struct Programs {
@@ -32,17 +35,35 @@ impl Programs {
         Ok(Self { bench: built("bench")?, product: built("supplier-setup")? })
     }
 
-    /// Runs the benchmark program to its end.
+    /// Runs the benchmark program, which has to succeed.
     pub(super) fn bench(
         &self,
         server: &PrivateServer,
         database: &str,
         arguments: &[&str],
     ) -> Result<Facts, Failure> {
+        output(&mut self.benching(server, database, arguments)).map(|said| Facts::read(&said))
+    }
+
+    /// Runs an operation; `None` where the rows were too few for it.
+    pub(super) fn operate(
+        &self,
+        server: &PrivateServer,
+        database: &str,
+        arguments: &[&str],
+    ) -> Result<Option<Facts>, Failure> {
+        match output(&mut self.benching(server, database, arguments)) {
+            Ok(said) => Ok(Some(Facts::read(&said))),
+            Err(Failure::Failed { status, .. }) if status.code() == Some(RAN_OUT) => Ok(None),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    fn benching(&self, server: &PrivateServer, database: &str, arguments: &[&str]) -> Command {
         let mut bench = Command::new(&self.bench);
         server.tell(&mut bench);
         bench.env("DATABASE_URL", server.url_of(database)).args(arguments);
-        output(&mut bench).map(|said| Facts::read(&said))
+        bench
     }
 
     /// The product, on a database.

@@ -68,6 +68,8 @@ async fn open_all(store: &PgStore, url: &str, connections: u32) -> Result<(), Tr
         if shown == i64::from(connections) {
             return Ok(session.close().await?);
         }
+        // Those of a program that has just ended may still be there.
+        tokio::time::sleep(Duration::from_millis(50)).await;
     }
     Err(Trouble::Sessions { shown, wanted: connections })
 }
