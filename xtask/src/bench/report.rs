@@ -21,7 +21,7 @@ pub(super) fn heading(version: &str, rounds: u32, seconds: u32) {
     let processors = thread::available_parallelism().map_or(1, usize::from);
     println!(
         "PostgreSQL {version}, {processors} processors shared with the server; \
-         each cell {rounds} rounds of {seconds} s,"
+         medians of {rounds} rounds of {seconds} s;"
     );
     println!("a: pgbench -M prepared with the store's own statements; b: the same through lease-postgres");
     println!();
@@ -30,7 +30,7 @@ pub(super) fn heading(version: &str, rounds: u32, seconds: u32) {
 
 /// One line of it.
 pub(super) fn cell(cell: &Cell) {
-    let (a, b) = (together(cell, |round| round.0), together(cell, |round| round.1));
+    let (a, b) = (middle(cell, |round| round.0), middle(cell, |round| round.1));
     let ratios: Vec<f64> = cell.rounds.iter().map(|(a, b)| per_second(*b) / per_second(*a)).collect();
     let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
     let most = ratios.iter().copied().fold(0.0, f64::max);
@@ -85,12 +85,13 @@ pub(super) fn worker(cost: &Cost) {
     );
 }
 
-/// Operations per second over all rounds of one side.
-fn together(cell: &Cell, side: impl Fn(&(Measured, Measured)) -> Measured) -> f64 {
-    let sides: Vec<Measured> = cell.rounds.iter().map(side).collect();
-    let operations = sides.iter().map(|measured| measured.operations).sum();
-    let seconds = sides.iter().map(|measured| measured.seconds).sum();
-    per_second(Measured { operations, seconds })
+/// Operations per second of the round in the middle, on one side: one round in which something else kept
+/// the machine or its disk busy does not count.
+fn middle(cell: &Cell, side: impl Fn(&(Measured, Measured)) -> Measured) -> f64 {
+    let mut rounds: Vec<f64> = cell.rounds.iter().map(|round| per_second(side(round))).collect();
+    rounds.sort_by(f64::total_cmp);
+    let half = rounds.len() / 2;
+    if rounds.len() % 2 == 1 { rounds[half] } else { f64::midpoint(rounds[half - 1], rounds[half]) }
 }
 
 fn per_second(measured: Measured) -> f64 {
