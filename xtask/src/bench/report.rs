@@ -19,6 +19,8 @@ const IN_PAGE_AIM: f64 = 95.0;
 /// The head of the table.
 pub(super) fn heading(version: &str, rounds: u32, seconds: u32) {
     let processors = thread::available_parallelism().map_or(1, usize::from);
+    // A packager's own words may follow the number.
+    let version = version.split_whitespace().next().unwrap_or(version);
     println!(
         "PostgreSQL {version}, {processors} processors shared with the server; \
          medians of {rounds} rounds of {seconds} s;"
@@ -36,7 +38,7 @@ pub(super) fn cell(cell: &Cell) {
     let most = ratios.iter().copied().fold(0.0, f64::max);
     let ratio = b / a;
     let line = format!(
-        "{:<11} {:>11} {:>12} {:>12} {ratio:>7.2}        {least:.2} to {most:.2}   {}",
+        "{:<11} {:>11} {:>12} {:>12} {ratio:>7.3}        {least:.2} to {most:.2}   {}",
         cell.operation.word(),
         cell.connections,
         thousands(a),
