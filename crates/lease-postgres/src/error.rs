@@ -50,7 +50,7 @@ pub(crate) fn of_connecting(error: sqlx::Error) -> StoreError {
 /// What a failed statement means, sent by itself.
 pub(crate) fn of_statement(error: sqlx::Error) -> StoreError {
     match class(&error) {
-        Class::NotApplied => StoreError::NotApplied(Box::new(error)),
+        Class::NotApplied | Class::Stale => StoreError::NotApplied(Box::new(error)),
         Class::Unknown => StoreError::Unknown(Box::new(error)),
         Class::Unreachable => StoreError::Unreachable(Box::new(error)),
         Class::Schema => StoreError::Schema(Box::new(error)),
@@ -74,6 +74,8 @@ pub(crate) fn undone(error: StoreError) -> StoreError {
 pub(crate) enum Class {
     /// It had no effect, for a reason that passes.
     NotApplied,
+    /// It had no effect, because of a plan or a prepared statement that is out of date.
+    Stale,
     /// It may have had its effect.
     Unknown,
     /// It was not sent.
@@ -119,9 +121,13 @@ fn by_sqlstate(code: &str) -> Class {
         // Serialization failure, deadlock, lock limit, statement limit.
         "40001" | "40P01" | "55P03" | "57014" => Class::NotApplied,
         // Read-only server; starting; the server ended an idle session before the statement.
-        "25006" | "57P03" | "57P05" | "25P03" => Class::NotApplied,
-        // A plan or prepared statement that is stale: the next connection prepares it again.
-        "0A000" | "26000" => Class::NotApplied,
+        "25006" | "57P03" | "57P05" => Class::NotApplied,
+        // The server ended the transaction, and the session with it.
+        "25P03" | "25P04" => Class::NotApplied,
+        // The next connection prepares it again.
+        "0A000" | "26000" | "42P05" => Class::Stale,
+        // "Statement completion unknown".
+        "40003" => Class::Unknown,
         "42P01" | "42703" | "42704" | "3F000" => Class::Schema,
         _ => match code.get(..2) {
             Some("53") => Class::NotApplied,
@@ -142,8 +148,8 @@ pub(crate) fn leaves_connection_sound(error: &sqlx::Error) -> bool {
         return false;
     };
     let ends_session = matches!(code.get(..2), Some("08" | "53" | "XX")) || code.starts_with("57P");
-    let stale = matches!(&*code, "0A000" | "26000" | "25P03");
-    !ends_session && !stale
+    let ended = matches!(&*code, "25P03" | "25P04");
+    !ends_session && !ended && by_sqlstate(&code) != Class::Stale
 }
 
 #[cfg(test)]
@@ -152,10 +158,10 @@ mod tests {
 
     #[test]
     fn truth_a_refusal_for_now_is_not_applied_and_a_broken_line_is_unknown() {
-        for code in ["40001", "40P01", "55P03", "57014", "25006", "57P03", "53300", "0A000", "26000"] {
+        for code in ["40001", "40P01", "55P03", "57014", "25006", "57P03", "53300", "25P03", "25P04"] {
             assert_eq!(by_sqlstate(code), Class::NotApplied, "{code}");
         }
-        for code in ["08006", "57P01", "57P02"] {
+        for code in ["08006", "57P01", "57P02", "40003"] {
             assert_eq!(by_sqlstate(code), Class::Unknown, "{code}");
         }
         assert_eq!(class(&sqlx::Error::Io(std::io::ErrorKind::BrokenPipe.into())), Class::Unknown);

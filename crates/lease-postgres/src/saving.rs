@@ -51,15 +51,35 @@ pub(crate) async fn save_with_effects(
     save: &Save,
 ) -> Result<SaveVerdict, StoreError> {
     let (connections, writer, save) = (connections.clone(), Arc::clone(writer), save.clone());
-    let task = tokio::spawn(async move { in_transaction(&connections, writer.as_ref(), &save).await });
+    let task = tokio::spawn(async move {
+        match in_transaction(&connections, writer.as_ref(), &save).await? {
+            Tried::Verdict(verdict) => Ok(verdict),
+            // On another connection nothing is stale. Who is told the same there is told the truth.
+            Tried::Stale { .. } => match in_transaction(&connections, writer.as_ref(), &save).await? {
+                Tried::Verdict(verdict) => Ok(verdict),
+                Tried::Stale { message } => Ok(SaveVerdict::EffectRefused { message }),
+            },
+        }
+    });
     task.await.unwrap_or_else(|broken| Err(StoreError::Unknown(Box::new(broken))))
+}
+
+/// What came of one transaction.
+enum Tried {
+    /// An answer.
+    Verdict(SaveVerdict),
+    /// The connection may know an effect's statement from before a table changed. Nothing landed.
+    Stale {
+        /// What the store said.
+        message: String,
+    },
 }
 
 async fn in_transaction(
     connections: &Connections,
     writer: &dyn EffectWriter,
     save: &Save,
-) -> Result<SaveVerdict, StoreError> {
+) -> Result<Tried, StoreError> {
     let limit = connections.answer_limit();
     let mut line = connections.take().await?;
     let connection = line.connection();
@@ -76,23 +96,25 @@ async fn in_transaction(
     let answer = HolderRow::from_row(&row).map_err(error::of_statement)?.try_into()?;
     let HolderAnswer::Judged(mut judged) = answer else {
         roll_back(line, limit).await;
-        return Ok(verdict(&answer, save)?);
+        return Ok(Tried::Verdict(verdict(&answer, save)?));
     };
     if judged.word != Word::Done {
         roll_back(line, limit).await;
-        return Ok(judged_save(&judged, save)?);
+        return Ok(Tried::Verdict(judged_save(&judged, save)?));
     }
     let saved = saved_phase(&row, save)?;
     match bounded(save.ttl().as_duration(), writer.write(connection, &saved, save.effects().as_slice())).await
     {
         Ok(Ok(())) => {}
         Ok(Err(failed)) => {
-            return match refusal(failed) {
-                Ok(message) => {
+            return match Answer::to(failed) {
+                Answer::Refused(message) => {
                     roll_back(line, limit).await;
-                    Ok(SaveVerdict::EffectRefused { message })
+                    Ok(Tried::Verdict(SaveVerdict::EffectRefused { message }))
                 }
-                Err(failed) => Err(error::before_commit(failed)),
+                // The connection is closed, and so the transaction is undone.
+                Answer::Stale(message) => Ok(Tried::Stale { message }),
+                Answer::Passes(failed) => Err(error::before_commit(failed)),
             };
         }
         Err(late) => return Err(error::undone(late)),
@@ -102,13 +124,16 @@ async fn in_transaction(
             line.keep();
             let EndRow { end_us } = EndRow::from_row(&row).map_err(error::of_statement)?;
             judged.end = Timestamp::from_micros(end_us);
-            Ok(judged_save(&judged, save)?)
+            Ok(Tried::Verdict(judged_save(&judged, save)?))
         }
-        // A constraint that is only checked now. The transaction is rolled back.
-        Err(failed) => match refusal(EffectError::Database(failed)) {
-            Ok(message) => Ok(SaveVerdict::EffectRefused { message }),
-            Err(failed) => Err(error::of_statement(failed)),
+        // A constraint or trigger that is only looked at now. The transaction is rolled back.
+        Err(failed) if failed.as_database_error().is_some() => match Answer::to(failed.into()) {
+            Answer::Refused(message) | Answer::Stale(message) => {
+                Ok(Tried::Verdict(SaveVerdict::EffectRefused { message }))
+            }
+            Answer::Passes(failed) => Err(error::of_statement(failed)),
         },
+        Err(failed) => Err(error::of_statement(failed)),
     }
 }
 
@@ -134,18 +159,33 @@ async fn roll_back(mut line: crate::connections::Line, limit: Duration) {
     }
 }
 
-/// The message of an effect that the database refuses for good; otherwise the error.
-fn refusal(error: EffectError) -> Result<String, sqlx::Error> {
-    match error {
-        EffectError::Refused { message } => Ok(message),
-        EffectError::Database(failed) => {
-            let code = failed.as_database_error().and_then(|database| database.code());
-            // A trigger that raises (P0) and a view's check option (44) speak for the tables' owner.
-            let raised = code.is_some_and(|code| code.starts_with("P0") || code.starts_with("44"));
-            let refused = raised || matches!(error::class(&failed), Class::Constraint | Class::Data);
-            match failed.as_database_error().filter(|_| refused) {
-                Some(database) => Ok(database.message().to_owned()),
-                None => Err(failed),
+/// What an effect that was not written comes to. Before the commit nothing has landed, so whatever
+/// does not pass by itself is the step's failure, whatever its code: a missing privilege or column as
+/// much as a constraint.
+enum Answer {
+    /// It will be refused again.
+    Refused(String),
+    /// It may be due to a statement prepared before a table changed.
+    Stale(String),
+    /// It passes: a lock, a limit, a server that is away.
+    Passes(sqlx::Error),
+}
+
+impl Answer {
+    fn to(error: EffectError) -> Self {
+        let failed = match error {
+            EffectError::Refused { message } => return Self::Refused(message),
+            EffectError::Database(failed) => failed,
+        };
+        let message = match failed.as_database_error() {
+            Some(database) => database.message().to_owned(),
+            None => failed.to_string(),
+        };
+        match error::class(&failed) {
+            Class::Stale => Self::Stale(message),
+            Class::NotApplied | Class::Unknown | Class::Unreachable => Self::Passes(failed),
+            Class::Schema | Class::Corrupt | Class::Constraint | Class::Data | Class::Unexpected => {
+                Self::Refused(message)
             }
         }
     }

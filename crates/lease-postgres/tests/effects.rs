@@ -24,11 +24,14 @@ const TABLES: &str = "
         key text PRIMARY KEY, run_id uuid NOT NULL, fence bigint NOT NULL,
         country text CHECK (length(country) = 2), late int UNIQUE DEFERRABLE INITIALLY DEFERRED);
     CREATE TABLE public.rooms (id int PRIMARY KEY);
-    INSERT INTO public.rooms VALUES (1);";
+    INSERT INTO public.rooms VALUES (1);
+    CREATE FUNCTION public.refuse(code text) RETURNS int LANGUAGE plpgsql AS
+        $$ BEGIN RAISE EXCEPTION 'refused with %', code USING ERRCODE = code; END $$;";
 
 const SETUP: &str = "INSERT INTO public.setups (key, run_id, fence, country, late)
     VALUES ($3, $1, $2, $4 ->> 'country', ($4 ->> 'late')::int)";
 const ROOM: &str = "UPDATE public.rooms SET id = id";
+const REFUSE: &str = "SELECT public.refuse($4 ->> 'code')";
 const NOWHERE: &str = "INSERT INTO public.no_such_table VALUES ($1)";
 
 fn kind(text: &str) -> EffectKind {
@@ -36,7 +39,12 @@ fn kind(text: &str) -> EffectKind {
 }
 
 fn statements() -> SqlEffects {
-    SqlEffects::new([(kind("setup"), SETUP), (kind("room"), ROOM), (kind("nowhere"), NOWHERE)])
+    SqlEffects::new([
+        (kind("setup"), SETUP),
+        (kind("room"), ROOM),
+        (kind("nowhere"), NOWHERE),
+        (kind("refuse"), REFUSE),
+    ])
 }
 
 async fn database() -> Database {
@@ -127,13 +135,35 @@ async fn a_save_that_is_refused_writes_no_effect_and_a_missing_table_is_told() {
     let verdict = store.save(&wrong).await.expect("a verdict");
     assert!(matches!(verdict, SaveVerdict::Refused(LostReason::PhaseConflict { .. })), "{verdict:?}");
     let nowhere = save_with(&lease, "submitted", "a", minute(), vec![effect("nowhere", json!({}))]);
-    let error = store.save(&nowhere).await.expect_err("there is no such table");
-    assert!(matches!(error, StoreError::Schema(_)), "{error:?}");
+    let verdict = store.save(&nowhere).await.expect("a verdict");
+    assert!(matches!(verdict, SaveVerdict::EffectRefused { .. }), "{verdict:?}");
     // Without a writer.
     let bare = database.store().await;
     let verdict = bare.save(&save_with(&lease, "submitted", "a", minute(), vec![setup("DE")])).await;
     assert!(matches!(verdict.expect("a verdict"), SaveVerdict::EffectRefused { .. }));
     nothing_landed(&database, &store, &lease).await;
+}
+
+/// TRUTH: whatever the database says against an effect, short of "not now", is the step's failure in
+/// the database's words: nothing has landed, the lease is held, and nobody has to guess.
+#[tokio::test]
+async fn truth_an_effect_refused_for_any_reason_is_the_steps_failure() {
+    let database = database().await;
+    let store = store(&database).await;
+    let lease = held(&store, 1, minute()).await;
+    // Privileges, columns, an unsupported feature, a wrong state, an external routine, damaged data.
+    for code in ["42501", "42703", "0A000", "55000", "38000", "XX001", "23514", "P0001"] {
+        let refused = effect("refuse", json!({ "code": code }));
+        let asked = save_with(&lease, "submitted", "a", minute(), vec![setup("DE"), refused]);
+        let SaveVerdict::EffectRefused { message } = store.save(&asked).await.expect("a verdict") else {
+            panic!("{code} is no refusal");
+        };
+        assert_eq!(message, format!("refused with {code}"));
+    }
+    nothing_landed(&database, &store, &lease).await;
+    let asked = save_with(&lease, "submitted", "a", minute(), vec![setup("DE")]);
+    let verdict = store.save(&asked).await.expect("a verdict");
+    assert!(matches!(verdict, SaveVerdict::Saved(AfterSave::Held { .. })), "{verdict:?}");
 }
 
 /// A lock that an effect waits for in vain is "not applied": neither a lost lease nor a failed step.
@@ -329,6 +359,6 @@ async fn truth_a_transaction_that_failed_unseen_is_not_reported_as_saved() {
     let store = database.store().await.with_effects(Arc::new(Careless));
     let lease = held(&store, 1, minute()).await;
     let verdict = store.save(&save_with(&lease, "submitted", "a", minute(), vec![setup("DE")])).await;
-    assert!(verdict.is_err(), "{verdict:?}");
+    assert!(matches!(verdict.expect("a verdict"), SaveVerdict::EffectRefused { .. }));
     nothing_landed(&database, &store, &lease).await;
 }
