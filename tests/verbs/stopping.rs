@@ -60,6 +60,17 @@ impl Slow {
     }
 }
 
+/// Sends the signal until the program has ended: two that come together may count as one.
+fn until_ended(program: &mut Started, signal: Signal) {
+    eventually("the program's end", || {
+        let ended = !program.runs();
+        if !ended {
+            program.signal(signal);
+        }
+        ended.then_some(())
+    });
+}
+
 #[test]
 fn case_22_a_step_that_ends_within_its_grace_is_saved_and_the_run_is_free_at_once() {
     let slow = Slow::new();
@@ -93,14 +104,7 @@ fn case_22_a_second_signal_ends_the_worker_at_once_and_the_lease_lapses_by_itsel
         let mut worker = slow.start(&["work", "--ttl", "2s"]);
         worker.signal(signal);
         worker.signal(signal);
-        // Two signals that come together may count as one: it is sent until the worker ends.
-        eventually("the worker's end", || {
-            let ended = !worker.runs();
-            if !ended {
-                worker.signal(signal);
-            }
-            ended.then_some(())
-        });
+        until_ended(&mut worker, signal);
         worker.end().expect_code(code);
         assert_eq!(slow.state(), "open submitted 1", "the lease was not released");
         slow.step_is_ended();
@@ -117,4 +121,21 @@ fn a_run_that_is_told_to_stop_says_so_unless_all_is_done() {
     run.signal(Signal::TERM);
     let ended = run.end_soon().expect_code(143);
     assert!(ended.stdout.ends_with("1 supplier: 0 completed here, 1 not finished\n"), "{}", ended.stdout);
+}
+
+/// Whoever reads the results has stopped reading: nothing can be written, and two signals still end it.
+#[test]
+fn a_reader_that_has_stopped_reading_does_not_keep_the_program_alive() {
+    let (database, folder) = (Database::migrated(), Folder::new());
+    let keys: Vec<String> = (0..150).map(|number| format!("K{number}")).collect();
+    let file = folder.suppliers(&keys.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut run = database.program().args(["--json", "run"]).file(&file).start();
+    eventually("all runs to be completed", || {
+        let open = database.rows("SELECT count(*)::text FROM lease.runs WHERE status = 'completed'");
+        (open == ["150"]).then_some(())
+    });
+    run.signal(Signal::TERM);
+    assert!(run.runs(), "its results do not fit into a pipe, and wait to be read");
+    until_ended(&mut run, Signal::TERM);
+    run.end().expect_code(143);
 }

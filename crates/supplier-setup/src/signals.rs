@@ -1,12 +1,25 @@
 //! SIGTERM and Ctrl-C: the first tells the worker to stop in good order, the second ends it at once.
+//!
+//! They are heard on a thread of their own, and the second one ends the program whatever hangs: a
+//! reader of its output that has stopped reading holds up everything that writes.
 
+use std::io;
+use std::process;
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use supplier_runner::worker::Stopper;
+use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::error::Error;
 use crate::exit::Exit;
+
+/// How long a program that was told twice to stop has for its steps' processes and its last lines.
+/// The worker itself waits for its steps for a second.
+const ENDS_WITHIN: Duration = Duration::from_secs(3);
 
 /// What signals came.
 #[derive(Debug, Clone, Default)]
@@ -28,31 +41,66 @@ impl Signalled {
 /// # Errors
 /// When the system does not let the program listen.
 pub(crate) fn listen(stopper: Stopper) -> Result<Signalled, Error> {
-    let open = |kind| signal(kind).map_err(|source| Error::System { doing: "listen for signals", source });
-    let (terminate, interrupt) = (open(SignalKind::terminate())?, open(SignalKind::interrupt())?);
     let signalled = Signalled::default();
-    tokio::spawn(pass_on(terminate, interrupt, stopper, signalled.clone()));
+    let (heard, (listening, began)) = (signalled.clone(), channel());
+    let thread = move || match listener() {
+        Ok((runtime, signals)) => {
+            // Who waits for this is there until it comes.
+            let _told = listening.send(Ok(()));
+            runtime.block_on(pass_on(signals, stopper, heard));
+        }
+        Err(error) => drop(listening.send(Err(error))),
+    };
+    let failed = |source| Error::System { doing: "listen for signals", source };
+    thread::Builder::new().name("signals".to_owned()).spawn(thread).map_err(failed)?;
+    began.recv().map_err(io::Error::other).and_then(|began| began).map_err(failed)?;
     Ok(signalled)
 }
 
-async fn pass_on(mut terminate: Signal, mut interrupt: Signal, stopper: Stopper, signalled: Signalled) {
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+fn listener() -> io::Result<(Runtime, Signals)> {
+    let runtime = Builder::new_current_thread().enable_io().build()?;
+    let signals = {
+        let _inside = runtime.enter();
+        Signals { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? }
+    };
+    Ok((runtime, signals))
+}
+
+async fn pass_on(mut signals: Signals, stopper: Stopper, signalled: Signalled) {
     let mut told = false;
     loop {
         let exit = tokio::select! {
-            Some(()) = terminate.recv() => Exit::Terminated,
-            Some(()) = interrupt.recv() => Exit::Interrupted,
+            Some(()) = signals.terminate.recv() => Exit::Terminated,
+            Some(()) = signals.interrupt.recv() => Exit::Interrupted,
             else => return,
         };
         signalled.note(exit);
+        // Acted first: writing a line may take for ever.
         if told {
-            tracing::warn!("told to stop again: ending at once; leases run out by themselves");
             stopper.stop_now();
+            end_within(ENDS_WITHIN, exit);
+            tracing::warn!("told to stop again: ending at once; leases run out by themselves");
         } else {
-            tracing::info!(
-                "told to stop: no new claims, steps under way may finish; a second signal ends them"
-            );
             stopper.drain();
+            let heard = "told to stop: no new claims, steps under way may finish; a second signal ends them";
+            thread::spawn(move || tracing::info!("{heard}"));
         }
         told = true;
+    }
+}
+
+/// Ends the program after this time, if it has not ended by then.
+fn end_within(time: Duration, exit: Exit) {
+    let end = move || {
+        thread::sleep(time);
+        process::exit(i32::from(exit.code()));
+    };
+    if thread::Builder::new().name("end".to_owned()).spawn(end).is_err() {
+        process::exit(i32::from(exit.code()));
     }
 }
