@@ -17,7 +17,7 @@ use std::task::Poll;
 use crate::clock::{Clock, Moment};
 use crate::heartbeat::{Beat, Heartbeat};
 use crate::lease::{Lease, LeaseId};
-use crate::loss::LostReason;
+use crate::lost_reason::LostReason;
 use crate::run::Standing;
 use crate::settings::LeaseSettings;
 use crate::store::Renewals;
@@ -122,7 +122,7 @@ impl<'a> Beats<'a> {
             match self.heartbeat.decide(self.clock.now()) {
                 Beat::SleepUntil(instant) => until(done, self.clock.sleep_until(instant)).await,
                 Beat::Renew { answer_by } => self.renew(answer_by).await.map(drop)?,
-                Beat::Stop => return Err(unconfirmed()),
+                Beat::Stop => return Err(LostReason::Unconfirmed),
             }
         }
         self.heartbeat.renew_at(self.clock.now());
@@ -139,7 +139,7 @@ impl<'a> Beats<'a> {
                         return Ok(());
                     }
                 }
-                Beat::Stop => return Err(unconfirmed()),
+                Beat::Stop => return Err(LostReason::Unconfirmed),
             }
         }
     }
@@ -168,7 +168,7 @@ impl<'a> Beats<'a> {
 
     /// After the work was ended for want of an answer: asks once more, to name the true reason.
     async fn true_reason(&self, why: LostReason) -> LostReason {
-        if !matches!(why, LostReason::Unconfirmed { .. }) {
+        if why.is_verdict() {
             return why;
         }
         why_lost(self.store, self.clock, self.lease.settings(), self.lease.id()).await.unwrap_or(why)
@@ -177,7 +177,10 @@ impl<'a> Beats<'a> {
 
 /// Asks the store once why a lease that the worker has given up is lost; `None` where it does not
 /// answer within an interval, or still holds the lease as live.
-pub(crate) async fn why_lost(
+///
+/// # Cancel safety
+/// It changes nothing, so the future can be dropped at any time.
+pub async fn why_lost(
     store: &dyn Renewals,
     clock: &dyn Clock,
     settings: &LeaseSettings,
@@ -210,8 +213,4 @@ async fn until(done: &AtomicBool, mut alarm: Pin<Box<dyn Future<Output = ()> + S
         if is_done { Poll::Ready(()) } else { alarm.as_mut().poll(context) }
     })
     .await;
-}
-
-fn unconfirmed() -> LostReason {
-    LostReason::Unconfirmed { save_may_have_landed: false }
 }

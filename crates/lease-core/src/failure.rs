@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::document::Document;
 use crate::phase::PhaseName;
+use crate::text::cut;
 
 /// The longest message kept, in bytes.
 const MESSAGE_LIMIT: usize = 4 * 1024;
@@ -61,13 +62,7 @@ impl Failure {
     /// cut off, since an error must not get lost for its wording.
     #[must_use]
     pub fn new(phase: PhaseName, kind: &str, message: &str, attempts: u32) -> Self {
-        let mut message = message.replace('\0', "\u{fffd}");
-        if message.len() > MESSAGE_LIMIT {
-            let cut = message.floor_char_boundary(MESSAGE_LIMIT);
-            message.truncate(cut);
-            message.push('…');
-        }
-        Self { phase, kind: FailureKind::new(kind), message, attempts }
+        Self { phase, kind: FailureKind::new(kind), message: cut(message, MESSAGE_LIMIT), attempts }
     }
 
     /// `{"phase", "kind", "message", "attempts"}`.

@@ -11,7 +11,8 @@ use crate::clock::{Clock, Moment};
 use crate::driver::{why_lost, within};
 use crate::failure::Failure;
 use crate::lease::{Lease, LeaseId};
-use crate::loss::{Ending, LostReason};
+use crate::loss::{Ending, SaveFate};
+use crate::lost_reason::LostReason;
 use crate::phase::Phase;
 use crate::request::{Due, Fail, Release, Save};
 use crate::settings::LeaseSettings;
@@ -31,8 +32,6 @@ pub enum SaveEnd {
     },
     /// It landed and completed the run.
     Completed,
-    /// It landed, but the lease is lost since.
-    SavedThenLost(LostReason),
     /// Nothing landed: the store would not write an effect. The lease is still held.
     EffectRefused {
         /// The lease.
@@ -40,10 +39,20 @@ pub enum SaveEnd {
         /// What the store said.
         message: String,
     },
-    /// The lease is lost. `Unconfirmed` says whether the save may have landed.
-    Lost(LostReason),
-    /// The store gave an error that trying again does not help; the save may have landed.
-    Error(StoreError),
+    /// The lease is lost.
+    Lost {
+        /// Why.
+        why: LostReason,
+        /// What became of the save.
+        save: SaveFate,
+    },
+    /// The store gave an error that trying again does not help.
+    Error {
+        /// The error.
+        error: StoreError,
+        /// What became of the save.
+        save: SaveFate,
+    },
 }
 
 /// How a release or a failing came out.
@@ -78,24 +87,27 @@ pub async fn save_phase(store: &dyn LeaseStore, clock: &dyn Clock, mut lease: Le
                 SaveVerdict::Saved(AfterSave::Completed)
                 | SaveVerdict::AlreadySaved(AfterSave::Completed) => SaveEnd::Completed,
                 SaveVerdict::Saved(AfterSave::Lost(why))
-                | SaveVerdict::AlreadySaved(AfterSave::Lost(why)) => SaveEnd::SavedThenLost(why),
+                | SaveVerdict::AlreadySaved(AfterSave::Lost(why)) => {
+                    SaveEnd::Lost { why, save: SaveFate::Saved }
+                }
                 SaveVerdict::EffectRefused { message } => SaveEnd::EffectRefused { lease, message },
-                SaveVerdict::Refused(why) => SaveEnd::Lost(why),
+                SaveVerdict::Refused(why) => SaveEnd::Lost { why, save: SaveFate::NotSaved },
             }
         }
-        Insisted::Failed(error) => SaveEnd::Error(error),
+        Insisted::Failed { error, may_have_landed } => SaveEnd::Error { error, save: fate(may_have_landed) },
         Insisted::OutOfTime { may_have_landed } => {
             match (why_lost(store, clock, &settings, lease.id()).await, may_have_landed) {
                 // Only a save of this very lease can have completed the run under it.
                 (Some(LostReason::Finished(Ending::Completed)), true) => SaveEnd::Completed,
-                (Some(why), false) => SaveEnd::Lost(why),
-                // While the save's fate is unknown, that is what there is to tell.
-                (Some(_) | None, _) => {
-                    SaveEnd::Lost(LostReason::Unconfirmed { save_may_have_landed: may_have_landed })
-                }
+                (Some(why), _) => SaveEnd::Lost { why, save: fate(may_have_landed) },
+                (None, _) => SaveEnd::Lost { why: LostReason::Unconfirmed, save: fate(may_have_landed) },
             }
         }
     }
+}
+
+fn fate(may_have_landed: bool) -> SaveFate {
+    if may_have_landed { SaveFate::Unknown } else { SaveFate::NotSaved }
 }
 
 /// Gives a lease back: [`release_lease`] with the lease's own deadline and times.
@@ -145,7 +157,7 @@ pub async fn release_lease(
             ReleaseVerdict::Released | ReleaseVerdict::AlreadyReleased => Ended::Done,
             ReleaseVerdict::Refused(why) => Ended::Lost(why),
         },
-        Insisted::Failed(error) => Ended::Error(error),
+        Insisted::Failed { error, .. } => Ended::Error(error),
         Insisted::OutOfTime { may_have_landed } => {
             let own_end = may_have_landed.then_some(LostReason::Released);
             ask_why(store, clock, settings, &release.lease, own_end).await
@@ -170,7 +182,7 @@ pub async fn fail_run(
             FailVerdict::Failed | FailVerdict::AlreadyFailed => Ended::Done,
             FailVerdict::Refused(why) => Ended::Lost(why),
         },
-        Insisted::Failed(error) => Ended::Error(error),
+        Insisted::Failed { error, .. } => Ended::Error(error),
         Insisted::OutOfTime { may_have_landed } => {
             let own_end = may_have_landed.then_some(LostReason::Finished(Ending::Failed));
             ask_why(store, clock, settings, &fail.lease, own_end).await
@@ -181,7 +193,7 @@ pub async fn fail_run(
 /// What came of asking again and again.
 enum Insisted<V> {
     Answered { verdict: V, sent_at: Moment },
-    Failed(StoreError),
+    Failed { error: StoreError, may_have_landed: bool },
     OutOfTime { may_have_landed: bool },
 }
 
@@ -206,8 +218,12 @@ where
         let answer_by = sent_at.plus(settings.heartbeat()).min(deadline);
         match within(clock, answer_by, request()).await {
             Some(Ok(verdict)) => return Insisted::Answered { verdict, sent_at },
-            Some(Err(error)) if !error.may_try_again() => return Insisted::Failed(error),
-            Some(Err(error)) => may_have_landed |= error.may_have_landed(),
+            Some(Err(error)) => {
+                may_have_landed |= error.may_have_landed();
+                if !error.may_try_again() {
+                    return Insisted::Failed { error, may_have_landed };
+                }
+            }
             None => may_have_landed = true,
         }
         clock.sleep_until(clock.now().plus(settings.retry_pause()).min(deadline)).await;
@@ -226,6 +242,6 @@ async fn ask_why(
     match why_lost(store, clock, settings, lease).await {
         Some(why) if own_end.as_ref() == Some(&why) => Ended::Done,
         Some(why) => Ended::Lost(why),
-        None => Ended::Lost(LostReason::Unconfirmed { save_may_have_landed: false }),
+        None => Ended::Lost(LostReason::Unconfirmed),
     }
 }

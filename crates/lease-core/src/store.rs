@@ -37,10 +37,12 @@ pub enum StoreError {
     /// The store's tables are missing, older or newer than this program needs.
     #[error("the store's tables do not fit this program")]
     Schema(#[source] Source),
-    /// The store holds something that breaks its own rules.
+    /// The store answered with something that breaks its own rules; the request may have taken
+    /// effect.
     #[error("the store holds an impossible value")]
     Corrupt(#[source] Source),
-    /// Anything else. Trying again will not help.
+    /// The store refused the request for another reason. It had no effect, and trying again will
+    /// not help.
     #[error("the store refused the request in an unexpected way")]
     Unexpected(#[source] Source),
 }
@@ -59,8 +61,8 @@ impl StoreError {
     #[must_use]
     pub fn may_have_landed(&self) -> bool {
         match self {
-            Self::Unknown(_) | Self::Unexpected(_) | Self::Corrupt(_) => true,
-            Self::Unreachable(_) | Self::NotApplied(_) | Self::Schema(_) => false,
+            Self::Unknown(_) | Self::Corrupt(_) => true,
+            Self::Unreachable(_) | Self::NotApplied(_) | Self::Schema(_) | Self::Unexpected(_) => false,
         }
     }
 }

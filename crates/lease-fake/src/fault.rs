@@ -16,6 +16,8 @@ pub enum Fault {
     Unreachable,
     /// The store says that it did not carry it out.
     NotApplied,
+    /// The store refuses it in a way that asking again does not help. It never takes effect.
+    Refused,
     /// The connection breaks before it arrives: it never takes effect, but its sender is told that
     /// it may have.
     UnknownBefore,
@@ -57,6 +59,7 @@ impl Fault {
         match self {
             Self::Unreachable => Some(StoreError::Unreachable(Box::new(Injected))),
             Self::NotApplied => Some(StoreError::NotApplied(Box::new(Injected))),
+            Self::Refused => Some(StoreError::Unexpected(Box::new(Injected))),
             Self::UnknownBefore => Some(StoreError::Unknown(Box::new(Injected))),
             Self::UnknownAfter | Self::RequestDelayed(_) | Self::AnswerDelayed(_) => None,
         }

@@ -104,15 +104,8 @@ pub(crate) fn class(error: &sqlx::Error) -> Class {
     if matches!(error, E::Io(_) | E::Tls(_) | E::Protocol(_) | E::WorkerCrashed) {
         return Class::Unknown;
     }
-    let unreadable = matches!(
-        error,
-        E::RowNotFound
-            | E::ColumnNotFound(_)
-            | E::ColumnDecode { .. }
-            | E::Decode(_)
-            | E::TypeNotFound { .. }
-    );
-    if unreadable { Class::Corrupt } else { Class::Unexpected }
+    // A value that could not be written down was not sent. The rest are answers that cannot be read.
+    if matches!(error, E::Encode(_)) { Class::Unexpected } else { Class::Corrupt }
 }
 
 /// Sorts a SQLSTATE.

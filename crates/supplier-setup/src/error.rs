@@ -6,6 +6,7 @@
 
 use std::error::Error as StdError;
 use std::io;
+use std::sync::Arc;
 
 use lease_core::{
     Digest, InvalidKey, InvalidOwner, InvalidPhase, InvalidWho, PlanId, SettingsError, StoreError,
@@ -140,6 +141,9 @@ pub(crate) enum Error {
         #[source]
         source: StoreError,
     },
+    /// The store refused a worker's claims again and again.
+    #[error("cannot claim runs")]
+    Claims(#[source] Arc<StoreError>),
     /// An operator's action whose answer got lost.
     #[error("nobody knows whether the action took effect")]
     ActionUnknown(#[source] StoreError),
@@ -185,6 +189,7 @@ impl Error {
             | Self::AlteredDatabase { .. }
             | Self::ActionUnknown(_) => Exit::Database,
             Self::Store { source, .. } => of_store(source),
+            Self::Claims(source) => of_store(source),
             Self::Output(_) | Self::System { .. } => Exit::Unexpected,
         }
     }
@@ -215,7 +220,11 @@ impl Error {
                 Some("see how the run stands with supplier-setup show RUN, then decide")
             }
             Self::Store { source: StoreError::Schema(_), .. } => Some("supplier-setup migrate"),
+            Self::Claims(source) if matches!(**source, StoreError::Schema(_)) => {
+                Some("supplier-setup migrate --check")
+            }
             Self::Store { .. }
+            | Self::Claims(_)
             | Self::LeaseSettings(_)
             | Self::WorkerSettings(_)
             | Self::LossLimit(_)

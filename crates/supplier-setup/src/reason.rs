@@ -11,7 +11,13 @@ pub(crate) fn in_words(reason: &Document) -> String {
     }
     let text = |name: &str| reason.fields().get(name).and_then(Value::as_str);
     if let (Some(refused), Some(phase), Some(why)) = (text("refused"), text("phase"), text("why")) {
-        return format!("{refused} at {phase} refused: {}", why_in_words(reason, why));
+        let said = |name: &str| reason.fields().get(name) == Some(&Value::Bool(true));
+        let save = match (said("saved"), said("save_may_have_landed")) {
+            (true, _) => "; the phase is saved",
+            (false, true) => "; the save may have landed",
+            (false, false) => "",
+        };
+        return format!("{refused} at {phase} refused: {}{save}", why_in_words(reason, why));
     }
     let said = text("reason").map_or(String::new(), |said| format!(": {said}"));
     match (text("by"), text("approved_by")) {
@@ -46,10 +52,8 @@ fn why_in_words(reason: &Document, why: &str) -> String {
         }
         "phase_conflict" => format!("the run stood at {}, not at {}", shown("actual"), shown("expected")),
         "receipt_conflict" => "this claim had saved the phase before, with another receipt".to_owned(),
-        "unconfirmed" if reason.fields().get("save_may_have_landed") == Some(&Value::Bool(true)) => {
-            "the database did not answer in time, and the save may have landed".to_owned()
-        }
         "unconfirmed" => "the database did not answer in time".to_owned(),
+        "store_error" => format!("the database answered with an error: {}", shown("message")),
         other => other.to_owned(),
     }
 }
@@ -77,8 +81,8 @@ mod tests {
     use std::time::Duration;
 
     use lease_core::{
-        Ending, FailureKind, FencingToken, Loss, LostReason, OwnerId, Phase, PhaseName, Refused, Who,
-        transition,
+        Ending, FailureKind, FencingToken, Loss, LostReason, OwnerId, Phase, PhaseName, Refused, SaveFate,
+        StoreError, Who, transition,
     };
 
     use super::*;
@@ -101,15 +105,21 @@ mod tests {
             LostReason::Forgotten { fence: None },
             LostReason::PhaseConflict { expected: Phase::Submitted, actual: Phase::Saved(phase()) },
             LostReason::ReceiptConflict,
-            LostReason::Unconfirmed { save_may_have_landed: true },
-            LostReason::Unconfirmed { save_may_have_landed: false },
+            LostReason::Unconfirmed,
+            LostReason::store_failed(&StoreError::Unexpected("no".into())),
         ];
         for why in reasons {
             let word = why.word();
-            let loss = Loss { refused: Refused::Save, phase: phase(), why };
-            let words = in_words(&loss.to_document());
-            let told = words.strip_prefix("save at registered refused: ").unwrap();
-            assert!(told != word && !told.contains("unknown"), "{words}");
+            let words = |save| {
+                in_words(
+                    &Loss { refused: Refused::Save, phase: phase(), save, why: why.clone() }.to_document(),
+                )
+            };
+            let plain = words(SaveFate::NotSaved);
+            let told = plain.strip_prefix("save at registered refused: ").unwrap();
+            assert!(told != word && !told.contains("unknown"), "{plain}");
+            assert_eq!(words(SaveFate::Unknown), format!("{plain}; the save may have landed"));
+            assert_eq!(words(SaveFate::Saved), format!("{plain}; the phase is saved"));
         }
     }
 

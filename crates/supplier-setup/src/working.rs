@@ -13,6 +13,7 @@ use supplier_runner::worker::{
 use crate::database::Database;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::output::note;
 use crate::progress;
 use crate::signals;
 use crate::verb::Context;
@@ -64,7 +65,11 @@ pub(crate) async fn work(
     };
     let report = worker.run(take, &stopper, stopping).await;
     showing.end();
-    Ok(Worked { report: report?, completed_before: progress.completed_before(), signal: signalled.last() })
+    let report = report?;
+    if let Some(error) = &report.store_error {
+        note(&Error::Claims(Arc::clone(error)).report());
+    }
+    Ok(Worked { report, completed_before: progress.completed_before(), signal: signalled.last() })
 }
 
 /// The heartbeats' own connections, made on the thread that uses them: they belong to its runtime.

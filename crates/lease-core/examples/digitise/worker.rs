@@ -18,8 +18,8 @@ pub(crate) async fn digitise(
         ClaimVerdict::Busy { .. } | ClaimVerdict::Finished(_) | ClaimVerdict::SetAside(_) => return Ok(None),
     };
     let (id, mut from) = (lease.id().clone(), job.phase.clone());
-    let lost = async |refused, phase: &PhaseName, why| {
-        let loss = Loss { refused, phase: phase.clone(), why }.to_document();
+    let lost = async |refused, phase: &PhaseName, save, why| {
+        let loss = Loss { refused, phase: phase.clone(), save, why }.to_document();
         store.mark_blocked(&id, &loss).await.map(|_| Some(AttemptOutcome::Blocked))
     };
     let (phase, held, end) = loop {
@@ -27,7 +27,7 @@ pub(crate) async fn digitise(
         let (held, receipt) = match under_lease(store, clock, lease, work(phase, &job)).await {
             Guarded::Finished { lease, value: Ok(receipt), .. } => (lease, receipt),
             Guarded::Finished { lease, value: Err(message), .. } => break (phase, lease, Err(message)),
-            Guarded::Lost(why) => return lost(Refused::Renew, phase, why).await,
+            Guarded::Lost(why) => return lost(Refused::Renew, phase, SaveFate::NotSaved, why).await,
         };
         let save = Save::new(&id, from.clone(), phase.clone(), receipt, Effects::none(), claim.ttl);
         lease = match save_phase(store, clock, held, &save).await {
@@ -35,8 +35,8 @@ pub(crate) async fn digitise(
             SaveEnd::Held { lease, yield_asked: true } => break (phase, lease, Ok(())),
             SaveEnd::EffectRefused { lease, message } => break (phase, lease, Err(message)),
             SaveEnd::Completed => return Ok(Some(AttemptOutcome::Completed)),
-            SaveEnd::Lost(why) | SaveEnd::SavedThenLost(why) => return lost(Refused::Save, phase, why).await,
-            SaveEnd::Error(error) => return Err(error),
+            SaveEnd::Lost { why, save } => return lost(Refused::Save, phase, save, why).await,
+            SaveEnd::Error { error, .. } => return Err(error),
         };
         from = phase.clone().into();
     };
@@ -52,7 +52,7 @@ pub(crate) async fn digitise(
     };
     match ended {
         Ended::Done => Ok(Some(outcome)),
-        Ended::Lost(why) => lost(refused, phase, why).await,
+        Ended::Lost(why) => lost(refused, phase, SaveFate::NotSaved, why).await,
         Ended::Error(error) => Err(error),
     }
 }

@@ -7,7 +7,7 @@ use super::{AttemptChange, Decision};
 use crate::attempt::{Attempt, AttemptOutcome};
 use crate::document::Document;
 use crate::lease::LeaseId;
-use crate::loss::LostReason;
+use crate::lost_reason::LostReason;
 use crate::phase::Phase;
 use crate::request::{Due, Fail, Release};
 use crate::run::{Hold, LeaseEnd, Run, Standing, Status};

@@ -3,7 +3,7 @@
 use super::renew::extended;
 use super::{AttemptChange, Change, Decision};
 use crate::attempt::AttemptOutcome;
-use crate::loss::LostReason;
+use crate::lost_reason::LostReason;
 use crate::phase::Phase;
 use crate::receipt::Receipt;
 use crate::request::Save;

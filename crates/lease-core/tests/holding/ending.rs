@@ -7,7 +7,7 @@ use lease_core::{
     Standing, StoreError, fail_run, give_back, give_up, release_lease,
 };
 
-use crate::scene::{Scene, seconds, superseded, unconfirmed};
+use crate::scene::{Scene, seconds, superseded};
 use crate::store::{Reply, answer, answer_lost, error, not_applied, silence, unreachable};
 
 fn release(scene: &Scene, replies: impl IntoIterator<Item = Reply<ReleaseVerdict>>) -> Ended {
@@ -124,11 +124,11 @@ fn truth_without_an_answer_nothing_is_claimed() {
     for standing in [answer(Standing::Held), error(unreachable()), silence()] {
         let scene = Scene::new();
         scene.store.standing(standing);
-        assert!(is_lost(&release(&scene, errors(answer_lost)), &unconfirmed(false)));
+        assert!(is_lost(&release(&scene, errors(answer_lost)), &LostReason::Unconfirmed));
     }
     let scene = Scene::new();
     scene.store.standing(silence());
-    assert!(is_lost(&fail(&scene, errors(answer_lost)), &unconfirmed(false)));
+    assert!(is_lost(&fail(&scene, errors(answer_lost)), &LostReason::Unconfirmed));
 }
 
 /// The short forms take the deadline and the times from the lease.

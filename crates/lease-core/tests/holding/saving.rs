@@ -3,10 +3,10 @@
 //! The deadline is 61 s: the claim was sent at 7 s.
 
 use lease_core::{
-    AfterSave, Clock, Ending, LostReason, SaveEnd, SaveVerdict, Standing, StoreError, save_phase,
+    AfterSave, Clock, Ending, LostReason, SaveEnd, SaveFate, SaveVerdict, Standing, StoreError, save_phase,
 };
 
-use crate::scene::{Scene, save_of, seconds, superseded, unconfirmed};
+use crate::scene::{Scene, save_of, seconds, superseded};
 use crate::store::{Reply, answer, answer_lost, error, not_applied, silence, unreachable};
 
 const HELD: AfterSave = AfterSave::Held { yield_asked: false };
@@ -67,7 +67,10 @@ fn a_save_that_was_not_applied_is_sent_again() {
 fn a_refused_save_is_lost_at_once_and_the_reason_is_the_stores() {
     let scene = Scene::new();
     let end = save(&scene, [answer(SaveVerdict::Refused(superseded()))]);
-    assert!(matches!(&end, SaveEnd::Lost(why) if *why == superseded()), "{end:?}");
+    assert!(
+        matches!(&end, SaveEnd::Lost { why, save: SaveFate::NotSaved } if *why == superseded()),
+        "{end:?}"
+    );
     scene.saw(&["7s save"]);
 }
 
@@ -75,7 +78,10 @@ fn a_refused_save_is_lost_at_once_and_the_reason_is_the_stores() {
 fn truth_a_save_that_landed_under_a_lease_lost_since_is_told_as_both() {
     for lost in [SaveVerdict::Saved, SaveVerdict::AlreadySaved] {
         let end = save(&Scene::new(), [answer(lost(AfterSave::Lost(superseded())))]);
-        assert!(matches!(&end, SaveEnd::SavedThenLost(why) if *why == superseded()), "{end:?}");
+        assert!(
+            matches!(&end, SaveEnd::Lost { why, save: SaveFate::Saved } if *why == superseded()),
+            "{end:?}"
+        );
     }
 }
 
@@ -90,12 +96,23 @@ fn refused_effects_give_the_lease_back_for_the_step_to_fail_under_it() {
 
 #[test]
 fn an_error_that_trying_again_does_not_help_ends_the_save_at_once() {
-    for cause in [StoreError::Schema, StoreError::Corrupt, StoreError::Unexpected] {
+    for (cause, fate) in [
+        (StoreError::Schema("broken".into()), SaveFate::NotSaved),
+        (StoreError::Corrupt("broken".into()), SaveFate::Unknown),
+        (StoreError::Unexpected("broken".into()), SaveFate::NotSaved),
+    ] {
         let scene = Scene::new();
-        let end = save(&scene, [error(cause("broken".into()))]);
-        assert!(matches!(end, SaveEnd::Error(_)), "{end:?}");
+        let end = save(&scene, [error(cause)]);
+        assert!(matches!(&end, SaveEnd::Error { save, .. } if *save == fate), "{end:?}");
         scene.saw(&["7s save"]);
     }
+}
+
+/// What an earlier try may have done is not undone by a later one that is refused.
+#[test]
+fn truth_an_error_after_a_lost_answer_leaves_the_saves_fate_unknown() {
+    let end = save(&Scene::new(), [error(answer_lost()), error(StoreError::Unexpected("broken".into()))]);
+    assert!(matches!(&end, SaveEnd::Error { save: SaveFate::Unknown, .. }), "{end:?}");
 }
 
 #[test]
@@ -104,7 +121,10 @@ fn self_stop_from_the_deadline_on_nothing_is_sent_but_the_question_why() {
     scene.clock.advance_to(seconds(61));
     scene.store.standing(answer(Standing::Lost(superseded())));
     let end = save(&scene, []);
-    assert!(matches!(&end, SaveEnd::Lost(why) if *why == superseded()), "{end:?}");
+    assert!(
+        matches!(&end, SaveEnd::Lost { why, save: SaveFate::NotSaved } if *why == superseded()),
+        "{end:?}"
+    );
     scene.saw(&["61s ask why"]);
 }
 
@@ -143,33 +163,39 @@ fn truth_a_save_that_cannot_have_landed_is_lost_for_the_reason_that_the_store_gi
         for (standing, expected) in [
             (answer(Standing::Lost(superseded())), superseded()),
             (answer(Standing::Lost(finished(Ending::Completed))), finished(Ending::Completed)),
-            (answer(Standing::Held), unconfirmed(false)),
-            (error(unreachable()), unconfirmed(false)),
-            (silence(), unconfirmed(false)),
+            (answer(Standing::Held), LostReason::Unconfirmed),
+            (error(unreachable()), LostReason::Unconfirmed),
+            (silence(), LostReason::Unconfirmed),
         ] {
             let scene = Scene::new();
             scene.store.standing(standing);
             let end = save(&scene, until_the_deadline(cause));
-            assert!(matches!(&end, SaveEnd::Lost(why) if *why == expected), "{end:?}");
+            assert!(
+                matches!(&end, SaveEnd::Lost { why, save: SaveFate::NotSaved } if *why == expected),
+                "{end:?}"
+            );
         }
     }
 }
 
-/// While nobody knows whether the save landed, that is what there is to tell.
+/// How the lease stands since, and that nobody knows of the save, are two truths.
 #[test]
-fn truth_a_save_of_unknown_fate_is_unconfirmed_whatever_became_of_the_lease() {
-    for standing in [
-        answer(Standing::Lost(superseded())),
-        answer(Standing::Lost(finished(Ending::Failed))),
-        answer(Standing::Lost(finished(Ending::Cancelled))),
-        answer(Standing::Held),
-        error(unreachable()),
-        silence(),
+fn truth_a_save_of_unknown_fate_is_told_beside_what_became_of_the_lease() {
+    for (standing, expected) in [
+        (answer(Standing::Lost(superseded())), superseded()),
+        (answer(Standing::Lost(finished(Ending::Failed))), finished(Ending::Failed)),
+        (answer(Standing::Lost(finished(Ending::Cancelled))), finished(Ending::Cancelled)),
+        (answer(Standing::Held), LostReason::Unconfirmed),
+        (error(unreachable()), LostReason::Unconfirmed),
+        (silence(), LostReason::Unconfirmed),
     ] {
         let scene = Scene::new();
         scene.store.standing(standing);
         let end = save(&scene, until_the_deadline(answer_lost));
-        assert!(matches!(&end, SaveEnd::Lost(why) if *why == unconfirmed(true)), "{end:?}");
+        assert!(
+            matches!(&end, SaveEnd::Lost { why, save: SaveFate::Unknown } if *why == expected),
+            "{end:?}"
+        );
     }
 }
 
@@ -182,7 +208,10 @@ fn truth_a_try_that_may_have_landed_stays_so_when_later_tries_cannot_have() {
         let mut replies = until_the_deadline(not_applied);
         replies[0] = first;
         let end = save(&scene, replies);
-        assert!(matches!(&end, SaveEnd::Lost(why) if *why == unconfirmed(true)), "{end:?}");
+        assert!(
+            matches!(&end, SaveEnd::Lost { why: LostReason::Unconfirmed, save: SaveFate::Unknown }),
+            "{end:?}"
+        );
     }
 }
 

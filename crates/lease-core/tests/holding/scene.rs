@@ -163,10 +163,6 @@ pub(crate) fn superseded() -> LostReason {
     LostReason::Superseded { by_fence: FencingToken::new(2).expect("2 is a number"), by_owner }
 }
 
-pub(crate) fn unconfirmed(save_may_have_landed: bool) -> LostReason {
-    LostReason::Unconfirmed { save_may_have_landed }
-}
-
 /// The reason of a lost lease.
 pub(crate) fn lost<T: std::fmt::Debug>(guarded: Guarded<T>) -> LostReason {
     let Guarded::Lost(why) = guarded else { panic!("not lost: {guarded:?}") };

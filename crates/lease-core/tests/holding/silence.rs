@@ -7,7 +7,7 @@ use std::pin::pin;
 
 use lease_core::{Clock, Guarded, LostReason, RenewVerdict, Standing, StoreError, under_lease};
 
-use crate::scene::{Scene, confirmed, lost, refused, seconds, superseded, unconfirmed};
+use crate::scene::{Scene, confirmed, lost, refused, seconds, superseded};
 use crate::store::{Reply, answer, error, silence, unreachable};
 
 /// A step of 90 s whose renewals are confirmed once and never answered again.
@@ -49,10 +49,10 @@ fn truth_a_slow_answer_to_the_question_why_is_waited_for_and_reported() {
 #[test]
 fn truth_without_an_answer_to_the_question_why_the_reason_is_unconfirmed() {
     let (scene, why) = cut_off(error(unreachable()));
-    assert_eq!(why, unconfirmed(false));
+    assert_eq!(why, LostReason::Unconfirmed);
     scene.saw(&CUT_OFF);
     let (scene, why) = cut_off(silence());
-    assert_eq!(why, unconfirmed(false));
+    assert_eq!(why, LostReason::Unconfirmed);
     assert_eq!(scene.log.lines().last().map(String::as_str), Some("81s ask why given up"));
 }
 
@@ -60,7 +60,7 @@ fn truth_without_an_answer_to_the_question_why_the_reason_is_unconfirmed() {
 #[test]
 fn no_late_save_a_favourable_answer_after_the_deadline_does_not_bring_the_lease_back() {
     let (scene, why) = cut_off(answer(Standing::Held));
-    assert_eq!(why, unconfirmed(false));
+    assert_eq!(why, LostReason::Unconfirmed);
     scene.saw(&CUT_OFF);
 }
 
@@ -96,7 +96,7 @@ fn self_stop_a_run_whose_row_stays_locked_is_given_up_at_the_deadline() {
     let scene = Scene::new();
     scene.store.standing(answer(Standing::Held));
     let locked = (20..61).map(|_| answer(RenewVerdict::NotJudged));
-    assert_eq!(lost(scene.guard(90, std::iter::once(confirmed()).chain(locked))), unconfirmed(false));
+    assert_eq!(lost(scene.guard(90, std::iter::once(confirmed()).chain(locked))), LostReason::Unconfirmed);
     assert_eq!(scene.log.lines().last().map(String::as_str), Some("61s ask why"));
 }
 
@@ -125,7 +125,10 @@ fn self_stop_the_deadline_counts_from_when_the_last_confirmed_renewal_was_sent()
 fn self_stop_a_confirmation_that_comes_at_the_deadline_is_not_trusted() {
     let scene = Scene::new();
     scene.store.standing(answer(Standing::Held));
-    assert_eq!(lost(scene.guard(90, [confirmed(), silence(), confirmed().after(20)])), unconfirmed(false));
+    assert_eq!(
+        lost(scene.guard(90, [confirmed(), silence(), confirmed().after(20)])),
+        LostReason::Unconfirmed
+    );
     let lines = scene.log.lines();
     assert_eq!(lines[lines.len() - 3..], ["41s renew", "61s work dropped", "61s ask why"]);
 }
@@ -167,7 +170,10 @@ fn truth_a_refusal_that_comes_at_the_deadline_is_the_reason() {
 fn self_stop_work_that_was_done_in_time_is_lost_all_the_same_if_the_last_renewal_stays_unanswered() {
     let scene = Scene::new();
     scene.store.standing(answer(Standing::Held));
-    assert_eq!(lost(scene.guard(10, [confirmed(), silence(), silence(), silence()])), unconfirmed(false));
+    assert_eq!(
+        lost(scene.guard(10, [confirmed(), silence(), silence(), silence()])),
+        LostReason::Unconfirmed
+    );
     scene.saw(&[
         "7s renew",
         "7s work begins",
@@ -205,7 +211,7 @@ fn self_stop_a_lease_whose_deadline_has_passed_before_the_step_begins_nothing() 
 fn self_stop_a_first_renewal_that_is_never_answered_means_that_the_work_never_begins() {
     let scene = Scene::new();
     scene.store.standing(answer(Standing::Held));
-    assert_eq!(lost(scene.guard(5, [silence(), silence(), silence()])), unconfirmed(false));
+    assert_eq!(lost(scene.guard(5, [silence(), silence(), silence()])), LostReason::Unconfirmed);
     assert!(!scene.log.lines().iter().any(|line| line.contains("work")));
     assert_eq!(scene.clock.now(), seconds(61));
 }

@@ -89,7 +89,7 @@ fn truth_each_error_of_a_store_says_whether_to_try_again_and_whether_it_may_have
         (StoreError::Unknown, true, true),
         (StoreError::Schema, false, false),
         (StoreError::Corrupt, false, true),
-        (StoreError::Unexpected, false, true),
+        (StoreError::Unexpected, false, false),
     ];
     for (kind, again, landed) in kinds {
         let error = kind("cause".into());

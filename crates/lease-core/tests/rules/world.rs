@@ -199,7 +199,7 @@ pub(crate) fn failure() -> Failure {
 
 pub(crate) fn loss() -> Document {
     let why = LostReason::Expired { late_by: None };
-    Loss { refused: Refused::Save, phase: name("b"), why }.to_document()
+    Loss::before_save(Refused::Save, name("b"), why).to_document()
 }
 
 pub(crate) fn job_of(verdict: ClaimVerdict) -> Grant {

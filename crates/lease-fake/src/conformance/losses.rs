@@ -114,7 +114,7 @@ pub async fn case_11_large_numbers_are_exact(harness: &dyn Harness) {
         let refused = lease_core::LeaseId { fence: fence(before), ..lease.clone() };
         let why = superseded(before + 1, "w#1");
         assert_eq!(scene.save(&refused, from, to).await, SaveVerdict::Refused(why.clone()));
-        let loss = lease_core::Loss { refused: lease_core::Refused::Save, phase: name(to), why };
+        let loss = lease_core::Loss::before_save(lease_core::Refused::Save, name(to), why);
         let number = loss.to_document().fields().get("by_fence").and_then(Value::as_u64);
         assert_eq!(number, Some(before + 1));
         scene.saved(&lease, from, to).await;

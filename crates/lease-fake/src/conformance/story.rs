@@ -42,7 +42,7 @@ pub async fn a_late_save_is_turned_away_and_leaves_no_trace(harness: &dyn Harnes
     let refused = judged(scene.store.save(&save_by(harness, &late, "late")).await);
     assert_eq!(refused, SaveVerdict::Refused(why.clone()));
     assert_eq!(scene.renew(&late).await, RenewVerdict::Refused(why.clone()));
-    let loss = Loss { refused: Refused::Save, phase: name("a"), why }.to_document();
+    let loss = Loss::before_save(Refused::Save, name("a"), why).to_document();
     assert_eq!(judged(scene.store.mark_blocked(&late, &loss).await), BlockedVerdict::Recorded);
 
     scene.saved(&holder, "a", "b").await;

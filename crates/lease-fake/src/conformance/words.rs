@@ -140,7 +140,7 @@ pub(super) fn failure(at: &str) -> Failure {
 /// The reason of a blocked attempt.
 pub(super) fn blocked() -> Document {
     let why = LostReason::Expired { late_by: Some(seconds(1)) };
-    Loss { refused: Refused::Save, phase: name("a"), why }.to_document()
+    Loss::before_save(Refused::Save, name("a"), why).to_document()
 }
 
 pub(super) fn superseded(by_fence: u64, by_owner: &str) -> LostReason {

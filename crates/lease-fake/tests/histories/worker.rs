@@ -14,7 +14,7 @@ use std::time::Duration;
 use lease_core::{
     Claimed, Clock, Document, Due, Effect, EffectKind, Effects, Ended, Failure, FailureKind, Grant, Guarded,
     Job, Lease, LeaseId, LeaseSettings, LeaseStore, Loss, LossLimit, LostReason, Moment, Phase, PhaseName,
-    Refused, Renewals, RunId, RunReader, Save, SaveEnd, WorkerName, give_back, give_up, save_phase,
+    Refused, Renewals, RunId, RunReader, Save, SaveEnd, SaveFate, WorkerName, give_back, give_up, save_phase,
     under_lease,
 };
 use lease_fake::{FakeClock, FakeStore};
@@ -105,7 +105,7 @@ async fn go_through(
     let (mut lease, job) = grant.accept(settings(), sent_at);
     let mut at = job.phase.clone();
     while let Some(next) = job.plan.phases.next_after(&at).cloned() {
-        let lost = |refused, why| (id.clone(), Loss { refused, phase: next.clone(), why });
+        let lost = |refused, why| (id.clone(), Loss::before_save(refused, next.clone(), why));
         let step = step(shop, clock, &job, &id, &next);
         let (held, outcome, yields) = match under_lease(&shop.store, clock, lease, step).await {
             Guarded::Finished { lease, value, yield_asked } => (lease, value, yield_asked),
@@ -128,16 +128,17 @@ async fn go_through(
                 shop.reports.borrow_mut().push(Report::Saved(id.clone(), next.clone()));
                 return Ok(());
             }
-            SaveEnd::SavedThenLost(why) => {
-                shop.reports.borrow_mut().push(Report::Saved(id.clone(), next.clone()));
-                return Err(lost(Refused::Save, why));
-            }
             SaveEnd::EffectRefused { lease, .. } => {
                 let ended = end(shop, clock, lease, at, &next, &Outcome::Retry).await;
                 return ended.map_err(|why| lost(Refused::Release, why));
             }
-            SaveEnd::Lost(why) => return Err(lost(Refused::Save, why)),
-            SaveEnd::Error(error) => panic!("no such fault is ordered: {error}"),
+            SaveEnd::Lost { why, save } => {
+                if save == SaveFate::Saved {
+                    shop.reports.borrow_mut().push(Report::Saved(id.clone(), next.clone()));
+                }
+                return Err((id, Loss { refused: Refused::Save, phase: next, save, why }));
+            }
+            SaveEnd::Error { error, .. } => panic!("no such fault is ordered: {error}"),
         };
         at = next.into();
     }

@@ -1,16 +1,15 @@
 //! One claim from its grant to its end: phase after phase, each saved under the lease.
 //!
-//! Keeps RESUME (it goes on from the phase the claim was granted at), BLOCKED-NOT-FAILED (a lost
-//! lease is recorded on the attempt and nothing else) and TRUTH (each end is told by the store's
-//! answer, not by what was meant).
+//! Keeps RESUME (it goes on from the phase the claim was granted at) and TRUTH (each end is told by
+//! the store's answer, not by what was meant). How a claim ends is in `ending`.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use lease_core::{
-    AttemptOutcome, BlockedVerdict, Document, Due, Ended, Ending, Failure, FailureKind, Grant, Guarded, Job,
-    Lease, LeaseId, Loss, LostReason, Moment, Phase, PhaseName, Receipt, Refused, Save, SaveEnd, StoreError,
-    give_back, give_up, save_phase,
+    AttemptOutcome, Document, Due, Ending, Failure, FailureKind, Grant, Guarded, Job, Lease, LeaseId, Loss,
+    LostReason, Moment, Phase, PhaseName, Receipt, Refused, Save, SaveEnd, SaveFate, StoreError, save_phase,
+    why_lost,
 };
 
 use super::event::{Event, EventKind};
@@ -31,7 +30,9 @@ pub(super) enum JobEnd {
     /// The lease was given up in good order; a new claim will tell how the run stands.
     Released,
     /// The lease was lost.
-    Lost,
+    Lost(LostReason),
+    /// The job broke off over a bug of its own; its lease runs out by itself.
+    Broken,
 }
 
 /// What the next phase is started with, or how the claim ended.
@@ -42,10 +43,10 @@ enum Next {
 
 /// The claim under way.
 pub(super) struct Claim {
-    context: Arc<Context>,
+    pub(super) context: Arc<Context>,
     plan: Arc<RunnablePlan>,
-    id: LeaseId,
-    job: Job,
+    pub(super) id: LeaseId,
+    pub(super) job: Job,
     slot: Slot,
     yield_asked: bool,
 }
@@ -79,7 +80,7 @@ impl Claim {
         let step = plan.step_for(&phase).expect("a plan with the run's digest has the run's phases");
         let receipts = match self.receipts(&lease).await {
             Ok(receipts) => receipts,
-            Err(why) => return Next::End(self.lost(Refused::Renew, phase, why).await),
+            Err(why) => return Next::End(self.lost(Loss::before_save(Refused::Read, phase, why)).await),
         };
         let Some(request) = StepRequest::new(&self.id, &self.job, receipts) else {
             let message = "the run's receipts do not match its phase";
@@ -88,7 +89,7 @@ impl Claim {
         self.emit(EventKind::StepStarted { phase: phase.clone() });
         let slot = self.slot.clone();
         match step_task::run(&self.context, lease, step, Arc::new(request), slot).await {
-            Guarded::Lost(why) => Next::End(self.lost(Refused::Renew, phase, why).await),
+            Guarded::Lost(why) => Next::End(self.lost(Loss::before_save(Refused::Renew, phase, why)).await),
             Guarded::Finished { lease, value, yield_asked } => {
                 self.yield_asked = yield_asked;
                 self.after_step(lease, phase, step, value).await
@@ -132,34 +133,37 @@ impl Claim {
         let ttl = self.context.settings.lease.ttl();
         let from = self.job.phase.clone();
         let save = Save::new(&self.id, from, phase.clone(), done.receipt, done.effects, ttl);
-        match save_phase(&*self.context.store, &*self.context.clock, lease, &save).await {
+        let (why, fate) = match save_phase(&*self.context.store, &*self.context.clock, lease, &save).await {
             SaveEnd::Held { lease, yield_asked } => {
                 self.yield_asked |= yield_asked;
                 self.emit(EventKind::PhaseSaved { phase: phase.clone() });
                 self.job.phase = Phase::Saved(phase);
                 self.job.failures = 0;
-                Next::Phase(lease)
+                return Next::Phase(lease);
             }
-            SaveEnd::Completed => {
-                self.emit(EventKind::PhaseSaved { phase });
-                self.ended(None, AttemptOutcome::Completed, None);
-                self.emit(EventKind::RunEnded { ending: Ending::Completed, failure: None });
-                Next::End(JobEnd::Completed)
-            }
-            SaveEnd::SavedThenLost(why) => {
-                self.emit(EventKind::PhaseSaved { phase: phase.clone() });
-                Next::End(self.lost(Refused::Save, phase, why).await)
-            }
+            SaveEnd::Completed => return Next::End(self.completed(phase)),
             SaveEnd::EffectRefused { lease, message } => {
-                Next::End(self.fail(lease, phase, FailureKind::STEP, &message).await)
+                return Next::End(self.fail(lease, phase, FailureKind::STEP, &message).await);
             }
-            SaveEnd::Lost(why) => Next::End(self.lost(Refused::Save, phase, why).await),
-            SaveEnd::Error(error) => {
-                self.log_unexpected(&error, "save");
-                let why = LostReason::Unconfirmed { save_may_have_landed: error.may_have_landed() };
-                Next::End(self.lost(Refused::Save, phase, why).await)
-            }
+            SaveEnd::Lost { why, save } => (why, save),
+            SaveEnd::Error { error, save } => (self.store_failed(&error, "save"), save),
+        };
+        if fate == SaveFate::Saved {
+            self.emit(EventKind::PhaseSaved { phase: phase.clone() });
         }
+        let loss = Loss { refused: Refused::Save, phase: phase.clone(), save: fate, why };
+        Next::End(match self.lost_unless(loss, Some(AttemptOutcome::Completed)).await {
+            Some(lost) => lost,
+            None => self.completed(phase),
+        })
+    }
+
+    /// The last phase is saved, and the run completed with it.
+    fn completed(&self, phase: PhaseName) -> JobEnd {
+        self.emit(EventKind::PhaseSaved { phase });
+        self.ended(None, AttemptOutcome::Completed, None);
+        self.emit(EventKind::RunEnded { ending: Ending::Completed, failure: None });
+        JobEnd::Completed
     }
 
     /// The step is to be tried again, or has been tried often enough.
@@ -182,98 +186,6 @@ impl Claim {
         }
     }
 
-    async fn release(&mut self, lease: Lease, phase: Option<PhaseName>, due: Due) -> JobEnd {
-        let (outcome, reason) = match &due {
-            Due::Now => (AttemptOutcome::Yielded, None),
-            Due::Later { failure, .. } => (AttemptOutcome::Retrying, Some(failure.to_document())),
-            Due::Approval => (AttemptOutcome::Waiting, None),
-        };
-        let context = Arc::clone(&self.context);
-        let from = self.job.phase.clone();
-        let ended = give_back(&*context.store, &*context.clock, lease, from, due).await;
-        match self.given_up(ended, Refused::Release, phase.clone()).await {
-            Some(lost) => lost,
-            None => {
-                self.ended(phase, outcome, reason);
-                JobEnd::Released
-            }
-        }
-    }
-
-    async fn fail(&mut self, lease: Lease, phase: PhaseName, kind: &str, message: &str) -> JobEnd {
-        let failure = self.failure(phase.clone(), kind, message);
-        let context = Arc::clone(&self.context);
-        let from = self.job.phase.clone();
-        let ended = give_up(&*context.store, &*context.clock, lease, from, failure.clone()).await;
-        match self.given_up(ended, Refused::Fail, Some(phase.clone())).await {
-            Some(lost) => lost,
-            None => {
-                self.ended(Some(phase), AttemptOutcome::Failed, Some(failure.to_document()));
-                self.emit(EventKind::RunEnded { ending: Ending::Failed, failure: Some(failure) });
-                JobEnd::Failed
-            }
-        }
-    }
-
-    /// `None` if the lease was ended as asked; else the loss, recorded.
-    async fn given_up(&mut self, ended: Ended, refused: Refused, phase: Option<PhaseName>) -> Option<JobEnd> {
-        let why = match ended {
-            Ended::Done => return None,
-            Ended::Lost(why) => why,
-            Ended::Error(error) => {
-                self.log_unexpected(&error, refused.as_str());
-                LostReason::Unconfirmed { save_may_have_landed: false }
-            }
-        };
-        match phase {
-            Some(phase) => Some(self.lost(refused, phase, why).await),
-            // Only a run with no phase left comes here, and there is nothing to name.
-            None => Some(JobEnd::Lost),
-        }
-    }
-
-    /// The lease is lost: says so on the attempt, and leaves the run alone.
-    async fn lost(&mut self, refused: Refused, phase: PhaseName, why: LostReason) -> JobEnd {
-        let loss = Loss { refused, phase: phase.clone(), why };
-        tracing::warn!(run = %self.id.run, key = %self.job.key, fence = %self.id.fence, "blocked: {loss}");
-        let reason = loss.to_document();
-        self.mark_blocked(&reason).await;
-        self.ended(Some(phase), AttemptOutcome::Blocked, Some(reason));
-        JobEnd::Lost
-    }
-
-    /// Records the loss. The store may be out of reach, which may be why the lease was lost: so
-    /// this is tried for a while.
-    async fn mark_blocked(&self, reason: &Document) {
-        const PATIENCE: Duration = Duration::from_secs(60);
-        let context = &self.context;
-        let settings = &context.settings.lease;
-        let give_up = context.clock.now().plus(settings.ttl().as_duration().max(PATIENCE));
-        let recorded = async {
-            loop {
-                match context.store.mark_blocked(&self.id, reason).await {
-                    Ok(verdict) => return Ok(verdict),
-                    Err(error) if !error.may_try_again() => return Err(error),
-                    Err(_) => {}
-                }
-                context.clock.sleep_until(context.clock.now().plus(settings.retry_pause())).await;
-            }
-        };
-        let run = self.id.run;
-        tokio::select! {
-            biased;
-            recorded = recorded => match recorded {
-                Ok(BlockedVerdict::Recorded | BlockedVerdict::AlreadyEnded(_)) => {}
-                Ok(BlockedVerdict::Gone) => tracing::warn!(%run, "the attempt to mark as blocked is gone"),
-                Err(error) => self.log_unexpected(&error, "mark_blocked"),
-            },
-            () = context.clock.sleep_until(give_up) => {
-                tracing::warn!(%run, "could not record that the attempt was blocked: no answer");
-            }
-            () = context.stopping.now() => {}
-        }
-    }
-
     /// The receipts of the phases saved so far, asked for until the local deadline.
     async fn receipts(&self, lease: &Lease) -> Result<Vec<Receipt>, LostReason> {
         if self.job.phase == Phase::Submitted {
@@ -285,8 +197,7 @@ impl Claim {
                 match context.store.receipts(self.id.run).await {
                     Ok(receipts) => return Ok(receipts),
                     Err(error) if !error.may_try_again() => {
-                        self.log_unexpected(&error, "read receipts");
-                        return Err(());
+                        return Err(self.store_failed(&error, "read receipts"));
                     }
                     Err(_) => {}
                 }
@@ -294,29 +205,34 @@ impl Claim {
                 context.clock.sleep_until(context.clock.now().plus(pause)).await;
             }
         };
-        let read = tokio::select! {
+        tokio::select! {
             biased;
             read = read => read,
-            () = context.clock.sleep_until(lease.deadline()) => Err(()),
-        };
-        read.map_err(|()| LostReason::Unconfirmed { save_may_have_landed: false })
+            () = context.clock.sleep_until(lease.deadline()) => {
+                let why = why_lost(&*context.store, &*context.clock, lease.settings(), &self.id).await;
+                Err(why.unwrap_or(LostReason::Unconfirmed))
+            }
+        }
     }
 
-    fn failure(&self, phase: PhaseName, kind: &str, message: &str) -> Failure {
+    pub(super) fn failure(&self, phase: PhaseName, kind: &str, message: &str) -> Failure {
         Failure::new(phase, kind, message, self.job.failures.saturating_add(1))
     }
 
-    fn ended(&self, phase: Option<PhaseName>, outcome: AttemptOutcome, reason: Option<Document>) {
+    pub(super) fn ended(&self, phase: Option<PhaseName>, outcome: AttemptOutcome, reason: Option<Document>) {
         self.emit(EventKind::AttemptEnded { phase, outcome, reason });
     }
 
-    fn emit(&self, kind: EventKind) {
+    pub(super) fn emit(&self, kind: EventKind) {
         let key = Some(self.job.key.clone());
         self.context.events.emit(&Event { run: self.id.run, key, fence: Some(self.id.fence), kind });
     }
 
-    fn log_unexpected(&self, error: &StoreError, asked: &str) {
+    /// An answer that nobody expects, logged and turned into the reason for giving the lease up.
+    pub(super) fn store_failed(&self, error: &StoreError, asked: &str) -> LostReason {
+        let why = LostReason::store_failed(error);
         let error: &dyn std::error::Error = error;
         tracing::error!(run = %self.id.run, key = %self.job.key, error, "unexpected answer to {asked}");
+        why
     }
 }

@@ -8,8 +8,9 @@ use lease_core::{
     Claim, ClaimNext, ClaimVerdict, Claimed, Clock, Digest, Ending, Failure, Grant, LeaseStore, Moment,
     Renewals, RunId, RunKey, RunReader, StoreError, WorkSignal,
 };
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 
+use super::answers::{Answer, Answers};
 use super::event::{Event, EventKind, Events};
 use super::ids::new_owner;
 use super::job::{self, JobEnd};
@@ -66,7 +67,7 @@ impl Context {
         self.plans.get(digest)
     }
 
-    fn known(&self) -> Vec<Digest> {
+    pub(super) fn known(&self) -> Vec<Digest> {
         self.plans.keys().copied().collect()
     }
 }
@@ -122,12 +123,15 @@ impl Worker {
 /// The loop's own state.
 struct Watch {
     context: Arc<Context>,
-    jobs: JoinSet<(RunId, JobEnd)>,
+    jobs: JoinSet<JobEnd>,
     queue: Option<Queue>,
     report: WorkReport,
     signal: Option<Arc<dyn WorkSignal>>,
-    stranded_look: Moment,
-    store_is_down: bool,
+    answers: Answers,
+    /// Whether it ends by itself, so that it also ends when the store will not have its claims.
+    ends: bool,
+    /// Which run a job is for, also where the job breaks off.
+    runs: HashMap<tokio::task::Id, RunId>,
 }
 
 impl Watch {
@@ -139,15 +143,22 @@ impl Watch {
             Take::AsFarAsPossible(runs) => Some(Queue::new(runs, false, poll, now)),
         };
         let signal = context.store.work_signal();
-        let report = WorkReport::default();
-        let stranded_look = now;
-        Self { context, jobs: JoinSet::new(), queue, report, signal, stranded_look, store_is_down: false }
+        Self {
+            answers: Answers::new(Arc::clone(&context)),
+            context,
+            jobs: JoinSet::new(),
+            queue,
+            report: WorkReport::default(),
+            signal,
+            ends: *take != Take::Any,
+            runs: HashMap::new(),
+        }
     }
 
     async fn run(mut self, take: &Take) -> WorkReport {
         let context = Arc::clone(&self.context);
         while !context.stopping.is_draining() {
-            while let Some(joined) = self.jobs.try_join_next() {
+            while let Some(joined) = self.jobs.try_join_next_with_id() {
                 self.note_end(joined);
             }
             // Never dropped half-way: a claim that was sent may be granted, and then its lease has
@@ -172,7 +183,7 @@ impl Watch {
         tokio::select! {
             biased;
             () = context.stopping.draining() => {}
-            Some(joined) = self.jobs.join_next() => self.note_end(joined),
+            Some(joined) = self.jobs.join_next_with_id() => self.note_end(joined),
             () = context.living.freed() => {}
             () = context.clock.sleep_until(instant) => {}
             () = work => {
@@ -193,7 +204,7 @@ impl Watch {
                     self.end_now().await;
                     break;
                 }
-                joined = self.jobs.join_next() => match joined {
+                joined = self.jobs.join_next_with_id() => match joined {
                     Some(joined) => self.note_end(joined),
                     None => break,
                 },
@@ -222,18 +233,20 @@ impl Watch {
         }
     }
 
-    fn note_end(&mut self, joined: Result<(RunId, JobEnd), tokio::task::JoinError>) {
-        let (run, end) = match joined {
+    fn note_end(&mut self, joined: Result<(tokio::task::Id, JobEnd), JoinError>) {
+        let (task, end) = match joined {
             Ok(ended) => ended,
             Err(error) => {
-                tracing::error!(%error, "a job ended unexpectedly; its lease runs out by itself");
-                return;
+                tracing::error!(%error, "a job broke off; its lease runs out by itself");
+                (error.id(), JobEnd::Broken)
             }
         };
+        let run = self.runs.remove(&task).expect("every job's run is noted when it starts");
         match &end {
             JobEnd::Completed => self.report.completed += 1,
             JobEnd::Failed => self.report.failed += 1,
-            JobEnd::Lost => *self.report.lost.entry(run).or_default() += 1,
+            JobEnd::Lost(_) => *self.report.lost.entry(run).or_default() += 1,
+            JobEnd::Broken => self.report.broken += 1,
             JobEnd::Released => {}
         }
         if let Some(queue) = &mut self.queue {
@@ -267,8 +280,10 @@ impl Watch {
             loss_limit: settings.loss_limit,
             except: context.living.runs(),
         };
-        let Some(claimed) = self.answered(context.store.claim_next(&claim), sent_at).await else {
-            return Filled::Again(context.clock.now().plus(self.pause()));
+        let claimed = match self.answers.to(context.store.claim_next(&claim), sent_at).await {
+            Answer::Came(claimed) => claimed,
+            Answer::None => return Filled::Again(context.clock.now().plus(self.pause())),
+            Answer::Refused(error) => return self.refused(error),
         };
         let Claimed { grants, set_aside, next_due_in, next_lapse_in } = claimed;
         let quiet = grants.is_empty() && set_aside.is_empty();
@@ -285,7 +300,7 @@ impl Watch {
         if !quiet {
             return Filled::Again(context.clock.now());
         }
-        self.tell_of_stranded().await;
+        self.answers.tell_of_stranded().await;
         let wait = next.map_or(settings.poll, |next| next.max(SOONEST).min(settings.poll));
         Filled::Again(context.clock.now().plus(wait))
     }
@@ -308,15 +323,19 @@ impl Watch {
                 plans: context.known(),
                 loss_limit: settings.loss_limit,
             };
-            let verdict = self.answered(context.store.claim(&claim), sent_at).await;
+            let answer = self.answers.to(context.store.claim(&claim), sent_at).await;
             let now = context.clock.now();
-            match verdict {
-                None => {
+            match answer {
+                Answer::None => {
                     queue.later(run, self.pause(), now);
                     break;
                 }
-                Some(ClaimVerdict::Granted(grant)) => self.start(*grant, sent_at),
-                Some(refusal) => {
+                Answer::Refused(error) => {
+                    queue.later(run, self.pause(), now);
+                    return self.refused(error);
+                }
+                Answer::Came(ClaimVerdict::Granted(grant)) => self.start(*grant, sent_at),
+                Answer::Came(refusal) => {
                     queue.refused(run, &refusal, now);
                     if let ClaimVerdict::SetAside(failure) = refusal {
                         self.set_aside(run, None, failure);
@@ -336,35 +355,13 @@ impl Watch {
         }
     }
 
-    /// The answer to a claim, if one comes while the lease it brings would still be worth having.
-    async fn answered<T>(
-        &mut self,
-        request: impl Future<Output = Result<T, StoreError>>,
-        sent_at: Moment,
-    ) -> Option<T> {
-        let worth_having = sent_at.plus(self.context.settings.lease.trusted());
-        let answer = tokio::select! {
-            biased;
-            answer = request => answer,
-            () = self.context.stopping.grace_over() => Err(StoreError::Unknown("told to stop".into())),
-            () = self.context.clock.sleep_until(worth_having) => Err(StoreError::Unknown("no answer in time".into())),
-        };
-        match answer {
-            Ok(answer) => {
-                if std::mem::take(&mut self.store_is_down) {
-                    tracing::info!("the store answers again");
-                }
-                Some(answer)
-            }
-            Err(error) => {
-                let down = std::mem::replace(&mut self.store_is_down, true);
-                let error: &dyn std::error::Error = &error;
-                if !down {
-                    tracing::warn!(error, "cannot claim; trying again");
-                }
-                None
-            }
+    /// The store will not have the worker's claims.
+    fn refused(&mut self, error: StoreError) -> Filled {
+        if self.ends {
+            self.report.store_error = Some(Arc::new(error));
+            return Filled::Finished;
         }
+        Filled::Again(self.context.clock.now().plus(self.pause()))
     }
 
     /// How long to wait after a claim that got no answer.
@@ -376,7 +373,8 @@ impl Watch {
         let run = grant.lease.run;
         let context = Arc::clone(&self.context);
         let slot = context.living.take(run);
-        self.jobs.spawn(async move { (run, job::Claim::work(context, grant, sent_at, slot).await) });
+        let job = self.jobs.spawn(job::Claim::work(context, grant, sent_at, slot));
+        self.runs.insert(job.id(), run);
     }
 
     fn set_aside(&mut self, run: RunId, key: Option<RunKey>, failure: Failure) {
@@ -387,29 +385,5 @@ impl Watch {
 
     fn emit(&self, run: RunId, key: Option<RunKey>, kind: EventKind) {
         self.context.events.emit(&Event { run, key, fence: None, kind });
-    }
-
-    /// Says, at most once a minute, which plans open runs wait for in vain.
-    async fn tell_of_stranded(&mut self) {
-        let context = Arc::clone(&self.context);
-        let now = context.clock.now();
-        if now < self.stranded_look {
-            return;
-        }
-        self.stranded_look = now.plus(Duration::from_secs(60));
-        match context.store.stranded(&context.known()).await {
-            Ok(stranded) => {
-                for waiting in stranded {
-                    tracing::warn!(
-                        plan = %waiting.plan, digest = %waiting.plan.digest, runs = waiting.runs,
-                        "open runs wait for a plan that this worker was not given"
-                    );
-                }
-            }
-            Err(error) => {
-                let error: &dyn std::error::Error = &error;
-                tracing::warn!(error, "cannot look for runs of unknown plans");
-            }
-        }
     }
 }

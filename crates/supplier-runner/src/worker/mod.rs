@@ -6,8 +6,10 @@
 //! Three lanes keep each other from starving: claims and saves run on the caller's runtime, steps
 //! on threads of their own, and heartbeats on one more thread with a connection of its own.
 
+mod answers;
 mod batch;
 mod clock;
+mod ending;
 mod event;
 mod ids;
 mod job;

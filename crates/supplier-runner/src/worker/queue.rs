@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
-use lease_core::{ClaimVerdict, Ending, Moment, RunId};
+use lease_core::{ClaimVerdict, Ending, LostReason, Moment, RunId};
 
 use super::job::JobEnd;
 use super::report::RunStand;
@@ -130,9 +130,10 @@ impl Queue {
         let (state, stand) = match end {
             JobEnd::Completed => (State::Over, RunStand::Ended(Ending::Completed)),
             JobEnd::Failed => (State::Over, RunStand::Ended(Ending::Failed)),
-            JobEnd::Lost if self.only => (State::Over, RunStand::Unfinished),
+            JobEnd::Lost(why) if self.only => (State::Over, stand_after(why)),
+            JobEnd::Broken if self.only => (State::Over, RunStand::Unfinished),
             // The next claim tells how the run stands.
-            JobEnd::Released | JobEnd::Lost => (State::At(now), RunStand::Unfinished),
+            JobEnd::Released | JobEnd::Lost(_) | JobEnd::Broken => (State::At(now), RunStand::Unfinished),
         };
         self.set(run, state, stand);
     }
@@ -185,6 +186,23 @@ impl Queue {
     }
 }
 
+/// Where a run stands whose lease was lost, as far as the reason tells.
+fn stand_after(why: &LostReason) -> RunStand {
+    match why {
+        LostReason::Finished(ending) => RunStand::Ended(*ending),
+        LostReason::Gone => RunStand::Gone,
+        LostReason::Superseded { .. }
+        | LostReason::Revoked
+        | LostReason::Released
+        | LostReason::Expired { .. }
+        | LostReason::Forgotten { .. }
+        | LostReason::PhaseConflict { .. }
+        | LostReason::ReceiptConflict
+        | LostReason::Unconfirmed
+        | LostReason::StoreFailed { .. } => RunStand::Unfinished,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::new_run_id;
@@ -223,8 +241,9 @@ mod tests {
         assert!(!queue.is_finished());
         queue.look_again(at(1));
         assert_eq!(queue.next(at(1)), Some(run));
-        queue.ended(run, &JobEnd::Lost, at(2));
+        queue.ended(run, &JobEnd::Lost(LostReason::Finished(Ending::Cancelled)), at(2));
         assert!(queue.is_finished());
+        assert_eq!(queue.stands(), vec![(run, RunStand::Ended(Ending::Cancelled))]);
     }
 
     #[test]
@@ -232,7 +251,7 @@ mod tests {
         let run = new_run_id();
         let mut queue = Queue::new(&[run], false, POLL, at(0));
         assert_eq!(queue.next(at(0)), Some(run));
-        queue.ended(run, &JobEnd::Lost, at(2));
+        queue.ended(run, &JobEnd::Lost(LostReason::Revoked), at(2));
         assert_eq!((queue.is_finished(), queue.next(at(2))), (false, Some(run)));
     }
 }

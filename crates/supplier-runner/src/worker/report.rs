@@ -1,8 +1,9 @@
 //! What came of a worker's time.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use lease_core::{Ending, PhaseName, PlanId, RunId};
+use lease_core::{Ending, PhaseName, PlanId, RunId, StoreError};
 
 /// Where a run that was asked for stands when the worker ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +31,10 @@ pub struct WorkReport {
     pub failed: u64,
     /// The runs whose lease was lost here, with how often.
     pub lost: HashMap<RunId, u64>,
+    /// Jobs that broke off over a bug; the leases of their runs ran out by themselves.
+    pub broken: u64,
+    /// Why the worker ended before it was done: the store refused its claims again and again.
+    pub store_error: Option<Arc<StoreError>>,
     /// The runs that were asked for; empty for a worker that takes any.
     pub asked: Vec<(RunId, RunStand)>,
     /// Whether it was told to stop.

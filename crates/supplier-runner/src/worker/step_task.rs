@@ -47,7 +47,7 @@ pub(super) async fn run(
         Ok(guarded) => guarded,
         Err(error) => {
             tracing::error!(%error, "the heartbeat of a step ended unexpectedly");
-            Guarded::Lost(LostReason::Unconfirmed { save_may_have_landed: false })
+            Guarded::Lost(LostReason::Unconfirmed)
         }
     }
 }

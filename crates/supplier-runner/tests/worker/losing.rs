@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use lease_core::{Action, AttemptOutcome, Clock, Hold, Operator, Status, Who};
+use lease_core::{Action, AttemptOutcome, Clock, Ending, Hold, Operator, Status, Who};
 use lease_fake::{Fault, Operation, Until};
-use supplier_runner::worker::Take;
+use supplier_runner::worker::{RunStand, Take};
 
 use crate::world::{SECOND, TTL, World, done};
 
@@ -131,6 +131,7 @@ async fn a_run_that_is_cancelled_under_its_worker_is_left_alone() {
     assert_eq!(verdict, lease_core::OperatorVerdict::Done);
     let report = world.end_of(at_work).await;
     assert_eq!((report.lost.len(), report.failed), (1, 0));
+    assert_eq!(report.asked, [(run, RunStand::Ended(Ending::Cancelled))]);
     let stored = world.stored(run);
     assert_eq!(stored.run.status, Status::Cancelled);
     assert_eq!(world.outcomes(run), [Some(AttemptOutcome::Cancelled)]);

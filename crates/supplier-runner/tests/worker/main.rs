@@ -10,4 +10,5 @@ mod many;
 mod operators;
 mod progress;
 mod stopping;
+mod unanswered;
 mod world;

@@ -151,12 +151,28 @@ impl World {
         self.start_with(take, self.settings(), self.clock.clone(), self.store.clone())
     }
 
+    /// The same, telling `events`.
+    pub(crate) fn start_telling(&self, take: Take, events: Arc<dyn Events>) -> AtWork {
+        self.start_all(take, self.settings(), self.clock.clone(), self.store.clone(), events)
+    }
+
     pub(crate) fn start_with(
         &self,
         take: Take,
         settings: WorkerSettings,
         clock: FakeClock,
         store: FakeStore,
+    ) -> AtWork {
+        self.start_all(take, settings, clock, store, Arc::clone(&self.events) as Arc<dyn Events>)
+    }
+
+    fn start_all(
+        &self,
+        take: Take,
+        settings: WorkerSettings,
+        clock: FakeClock,
+        store: FakeStore,
+        events: Arc<dyn Events>,
     ) -> AtWork {
         let here = Handle::current();
         let lanes = Lanes { steps: here.clone(), heartbeats: here.clone() };
@@ -170,7 +186,7 @@ impl World {
             renewals: Arc::new(renewals),
             clock,
             lanes,
-            events: Arc::clone(&self.events) as Arc<dyn Events>,
+            events,
         };
         let (stopper, stopping) = stopper();
         let telling = stopper.clone();

@@ -65,15 +65,15 @@ fn exit_of(worked: &Worked) -> Exit {
     exit
 }
 
-/// What failed and what was lost here.
+/// What went wrong, failed and was lost here.
 pub(super) fn exit_of_ends(report: &WorkReport) -> Exit {
-    if report.failed > 0 {
-        Exit::Failed
-    } else if report.lost_for_good() {
-        Exit::LeaseLost
-    } else {
-        Exit::Done
-    }
+    let ends = [
+        (report.broken > 0, Exit::Unexpected),
+        (report.failed > 0, Exit::Failed),
+        (report.lost_for_good(), Exit::LeaseLost),
+    ];
+    let refused = report.store_error.clone().map_or(Exit::Done, |error| Error::Claims(error).exit());
+    ends.into_iter().filter(|(is_so, _)| *is_so).fold(refused, |exit, (_, other)| exit.or(other))
 }
 
 #[cfg(test)]
