@@ -56,8 +56,19 @@ WITH RECURSIVE durably AS MATERIALIZED (
             LIMIT cardinality($1::text[])) next
         LIMIT cardinality($1::text[])) enough
     LIMIT 256
-), candidates AS MATERIALIZED (
+), found AS MATERIALIZED (
     SELECT * FROM lapsed UNION ALL SELECT * FROM ready
+), to_close AS MATERIALIZED (                       -- their attempts too are locked without a wait
+    SELECT a.run_id, a.fence
+    FROM found f JOIN lease.attempts a ON a.run_id = f.id
+    WHERE a.ended_at IS NULL
+    FOR NO KEY UPDATE OF a SKIP LOCKED
+), candidates AS MATERIALIZED (
+    SELECT * FROM found f
+    WHERE NOT EXISTS (
+        SELECT FROM lease.attempts a
+        WHERE a.run_id = f.id AND a.ended_at IS NULL
+            AND (a.run_id, a.fence) NOT IN (SELECT t.run_id, t.fence FROM to_close t))
 ), locked AS MATERIALIZED (
     SELECT clock_timestamp() AS now FROM (SELECT count(*) FROM candidates) all_of_them
 ), judged AS MATERIALIZED (

@@ -2,14 +2,16 @@
 
 mod support;
 
+use std::time::Duration;
+
 use lease_core::{
     AfterSave, Attempt, AttemptOutcome, ClaimVerdict, LeaseId, LeaseStore as _, ReleaseVerdict,
     RunReader as _, SaveVerdict,
 };
 use lease_postgres::PgStore;
 use support::scene::{Scene, while_waiting};
-use support::words::{claim, minute, phase, release, save};
-use support::{execute, waiting_sessions};
+use support::words::{claim, claim_next, granted, minute, opened, phase, release, save, ttl};
+use support::{Deadline, execute, waiting_sessions};
 
 /// LIVENESS: a claim that waited past the expiry is granted, and closes the attempt that lapsed.
 #[tokio::test]
@@ -92,4 +94,35 @@ async fn case_28_a_claim_behind_a_save_and_a_release_goes_on_after_that_phase() 
     let attempts = scene.store.attempts(scene.lease.run).await.expect("attempts");
     let outcomes: Vec<_> = attempts.iter().map(Attempt::outcome).collect();
     assert_eq!(outcomes, [Some(AttemptOutcome::Yielded), None]);
+}
+
+/// LIVENESS: `claim_next` waits for no attempt's row either. One run's locked attempt costs the others
+/// nothing, and that run is claimed once the lock is gone.
+#[tokio::test]
+async fn liveness_an_attempt_that_somebody_has_locked_holds_up_no_other_run() {
+    let mut scene = Scene::held_for(50).await;
+    let other = opened(&scene.store, 2, "K-2").await;
+    let _lapses = granted(&scene.store, other, "a#2", ttl(50)).await;
+    scene.past_expiry().await;
+    scene.begin("SELECT FROM lease.attempts WHERE run_id = $run FOR UPDATE").await;
+    let deadline = Deadline::new();
+    let claimed = loop {
+        let claimed = scene.store.claim_next(&claim_next(&["b#1", "b#2"], minute())).await.expect("no wait");
+        if !claimed.grants.is_empty() {
+            break claimed;
+        }
+        deadline.pause().await;
+    };
+    let runs: Vec<_> = claimed.grants.iter().map(|grant| grant.lease.run).collect();
+    assert_eq!(runs, [other]);
+    assert_eq!(
+        claimed.next_lapse_in,
+        Some(Duration::ZERO),
+        "the one that was passed over can be had any time"
+    );
+    execute(&mut scene.session, "ROLLBACK").await;
+    let claimed = scene.store.claim_next(&claim_next(&["b#3"], minute())).await.expect("an answer");
+    assert_eq!((claimed.grants[0].lease.run, claimed.grants[0].lease.fence.get()), (scene.lease.run, 2));
+    let attempts = scene.store.attempts(scene.lease.run).await.expect("attempts");
+    assert_eq!(attempts[0].outcome(), Some(AttemptOutcome::Superseded));
 }
