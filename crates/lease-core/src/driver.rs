@@ -108,12 +108,14 @@ struct Beats<'a> {
     lease: Lease,
     heartbeat: Heartbeat,
     yield_asked: bool,
+    /// What the store answered last, where that was an error that asking again does not help.
+    trouble: Option<LostReason>,
 }
 
 impl<'a> Beats<'a> {
     fn new(store: &'a dyn Renewals, clock: &'a dyn Clock, lease: Lease) -> Self {
         let heartbeat = Heartbeat::new(*lease.settings(), lease.deadline(), clock.now());
-        Self { store, clock, lease, heartbeat, yield_asked: false }
+        Self { store, clock, lease, heartbeat, yield_asked: false, trouble: None }
     }
 
     /// Renews at every interval until `done`, and then once more.
@@ -122,7 +124,7 @@ impl<'a> Beats<'a> {
             match self.heartbeat.decide(self.clock.now()) {
                 Beat::SleepUntil(instant) => until(done, self.clock.sleep_until(instant)).await,
                 Beat::Renew { answer_by } => self.renew(answer_by).await.map(drop)?,
-                Beat::Stop => return Err(LostReason::Unconfirmed),
+                Beat::Stop => return Err(self.given_up()),
             }
         }
         self.heartbeat.renew_at(self.clock.now());
@@ -139,7 +141,7 @@ impl<'a> Beats<'a> {
                         return Ok(());
                     }
                 }
-                Beat::Stop => return Err(LostReason::Unconfirmed),
+                Beat::Stop => return Err(self.given_up()),
             }
         }
     }
@@ -151,6 +153,10 @@ impl<'a> Beats<'a> {
         let ttl = self.lease.settings().ttl();
         let answer = within(self.clock, answer_by, self.store.renew(self.lease.id(), ttl)).await;
         let now = self.clock.now();
+        self.trouble = match &answer {
+            Some(Err(error)) if !error.may_try_again() => Some(LostReason::store_failed(error)),
+            Some(Ok(_) | Err(_)) | None => None,
+        };
         match answer {
             Some(Ok(RenewVerdict::Refused(why))) => Err(why),
             Some(Ok(RenewVerdict::Renewed { yield_asked })) if now < self.heartbeat.deadline() => {
@@ -164,6 +170,11 @@ impl<'a> Beats<'a> {
                 Ok(false)
             }
         }
+    }
+
+    /// The reason at the local deadline.
+    fn given_up(&mut self) -> LostReason {
+        self.trouble.take().unwrap_or(LostReason::Unconfirmed)
     }
 
     /// After the work was ended for want of an answer: asks once more, to name the true reason.

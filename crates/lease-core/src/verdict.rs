@@ -154,7 +154,8 @@ pub enum RenewVerdict {
         /// The run was paused: stop before the next phase.
         yield_asked: bool,
     },
-    /// Somebody has the row locked; nothing was judged. The lease runs on as it was.
+    /// Nothing was judged, because somebody has the row locked or it cannot be read. The lease runs
+    /// on as it was; asked for alone, it is waited for.
     NotJudged,
     /// The lease is lost.
     Refused(LostReason),

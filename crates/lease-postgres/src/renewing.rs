@@ -44,8 +44,12 @@ impl Renewals for PgStore {
         if rows.len() != leases.len() {
             return Err(BadValue::Contradiction("as many answers as leases").into());
         }
-        let verdicts = rows.into_iter().zip(leases).map(|(row, lease)| renewed(row.try_into()?, lease));
-        Ok(verdicts.collect::<Result<_, BadValue>>()?)
+        let verdicts = rows.into_iter().zip(leases).map(|(row, lease)| {
+            let verdict = HolderAnswer::try_from(row).and_then(|answer| renewed(answer, lease));
+            // One row that cannot be read costs the others nothing: asked for alone, it says why.
+            verdict.unwrap_or(RenewVerdict::NotJudged)
+        });
+        Ok(verdicts.collect())
     }
 
     async fn standing(&self, lease: &LeaseId) -> Result<Standing, StoreError> {

@@ -13,8 +13,9 @@ use crate::error::Error;
 const NAME_LIMIT: usize = 64;
 /// The name under which connections stand in `pg_stat_activity`.
 const APPLICATION_NAME: &str = "supplier-setup";
-/// The connections for heartbeats: one for all of them, one for a lease that is asked for alone.
-const HEARTBEAT_CONNECTIONS: u32 = 2;
+/// The connections for heartbeats: one for all of them, one for a lease whose row is waited for, and
+/// one for the question why a lease is lost.
+const HEARTBEAT_CONNECTIONS: u32 = 3;
 /// The default TTL: verbs that hold no lease get its limits.
 const USUAL_TTL: Duration = Duration::from_secs(120);
 

@@ -79,6 +79,19 @@ fn self_stop_case_10_errors_until_the_deadline_are_no_different_from_silence() {
     }
 }
 
+/// Where the store answers, if only with errors, that is told: it was not silent.
+#[test]
+fn truth_errors_until_the_deadline_are_told_as_errors_where_nobody_knows_more() {
+    let scene = Scene::new();
+    scene.store.standing(answer(Standing::Held));
+    let broken = || error(StoreError::Corrupt("owner is empty".into()));
+    let replies = std::iter::once(confirmed()).chain((20..61).map(|_| broken()));
+    let LostReason::StoreFailed { message } = lost(scene.guard(90, replies)) else {
+        panic!("another reason")
+    };
+    assert!(message.as_str().ends_with("owner is empty"), "{}", message.as_str());
+}
+
 /// Tries fall on the half seconds; the last pause is cut short, so that the work ends on time.
 #[test]
 fn self_stop_a_pause_between_tries_ends_at_the_deadline() {

@@ -2,7 +2,8 @@
 //!
 //! Leases of one worker beat at the same instants (see `lease_core::Heartbeat`). Whatever asks for
 //! a renewal while a statement is under way goes with the next one, so n leases cost one round trip
-//! per interval and not n.
+//! per interval and not n. A lease whose row somebody has locked is not judged there; it is asked for
+//! alone then, and waits for its row without holding up the others.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +13,7 @@ use lease_core::{
     BlockedVerdict, Clock, Document, LeaseId, RenewVerdict, Renewals, Standing, StoreError, Ttl,
 };
 use tokio::runtime::Handle;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 
 /// The most leases one statement renews.
 const BATCH_LIMIT: usize = 512;
@@ -28,6 +29,8 @@ struct Ask {
 pub struct BatchedRenewals {
     store: Arc<dyn Renewals>,
     asks: mpsc::UnboundedSender<Ask>,
+    /// One lease at a time waits for its row, so that a connection is left for the others.
+    alone: Semaphore,
 }
 
 impl BatchedRenewals {
@@ -37,7 +40,7 @@ impl BatchedRenewals {
     pub fn start(lane: &Handle, store: Arc<dyn Renewals>, clock: Arc<dyn Clock>, patience: Duration) -> Self {
         let (asks, queue) = mpsc::unbounded_channel();
         lane.spawn(send_batches(queue, Arc::clone(&store), clock, patience));
-        Self { store, asks }
+        Self { store, asks, alone: Semaphore::new(1) }
     }
 }
 
@@ -113,6 +116,10 @@ impl Renewals for BatchedRenewals {
             return Err(StoreError::Unreachable("the heartbeat thread has ended".into()));
         }
         match verdict.await {
+            Ok(Ok(RenewVerdict::NotJudged)) => match self.alone.try_acquire() {
+                Ok(_turn) => self.store.renew(lease, ttl).await,
+                Err(_) => Ok(RenewVerdict::NotJudged),
+            },
             Ok(verdict) => verdict,
             Err(_) => Err(StoreError::Unknown("the heartbeat thread has ended".into())),
         }

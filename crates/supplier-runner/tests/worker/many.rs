@@ -1,6 +1,6 @@
 //! Many runs in one worker.
 
-use lease_core::{ClaimVerdict, Clock, Status};
+use lease_core::{ClaimVerdict, Clock, RenewVerdict, Status};
 use lease_fake::{Exchange, Operation};
 use supplier_runner::worker::Take;
 
@@ -47,6 +47,36 @@ async fn leases_of_one_worker_are_renewed_in_one_request_per_interval() {
     let renewals: usize = requests.iter().sum();
     assert!(renewals >= 50 * 20, "{renewals}");
     assert!(requests.len() <= 40, "{} requests for {renewals} renewals", requests.len());
+}
+
+/// A row that somebody has locked: its lease is asked for alone and waits, and the others go on.
+#[tokio::test]
+async fn a_lease_whose_row_is_locked_waits_alone_and_is_renewed_when_the_lock_goes() {
+    let world = World::new(&["a"], |call| async move {
+        call.take(SECOND * 100).await;
+        done()
+    });
+    let (locked, free) = (world.submit("K").await, world.submit("L").await);
+    let at_work = world.start(Take::UntilNoneIsOpen);
+    world.until("both steps to begin", || world.called().len() == 2).await;
+    let lock = world.store.lock_row(locked);
+    let began = world.clock.now();
+    world.until("two intervals to pass", || world.clock.now().since(began) >= SECOND * 45).await;
+    drop(lock);
+    let report = world.end_of(at_work).await;
+    assert_eq!((report.completed, report.lost.len()), (2, 0));
+    let renewed = RenewVerdict::Renewed { yield_asked: false };
+    let (mut alone, mut together) = (0, 0);
+    for judged in world.store.journal() {
+        if let Exchange::Renew(lease, _, verdict) = &judged.exchange {
+            alone += usize::from(lease.run == locked && *verdict == renewed);
+        } else if let Exchange::RenewMany(leases, _, verdicts) = &judged.exchange {
+            let of_free = leases.iter().zip(verdicts).find(|(lease, _)| lease.run == free);
+            together += usize::from(of_free.is_some_and(|(_, verdict)| *verdict == renewed));
+        }
+    }
+    assert!(alone >= 1, "the one that waited");
+    assert!(together >= 5, "{together} renewals of the other");
 }
 
 /// A run that another worker holds is waited for, and taken over only if that one loses it.
