@@ -8,6 +8,7 @@ mod support;
 mod approving;
 mod checking;
 mod database;
+mod demo;
 mod looking;
 mod operating;
 mod plans;

@@ -61,6 +61,18 @@ pub(crate) fn connect_options(url: &str, settings: &PgSettings) -> Result<PgConn
         .disable_statement_logging())
 }
 
+/// The same server and parameters with another database. A `dbname` parameter would win over the path,
+/// so it goes.
+pub(crate) fn on_database(url: &str, name: &str) -> String {
+    let (url, query) = url.split('#').next().unwrap_or(url).split_once('?').unwrap_or((url, ""));
+    let path = url.find("://").map(|scheme| scheme + 3);
+    let path = path.and_then(|host| url[host..].find('/').map(|slash| host + slash)).unwrap_or(url.len());
+    let kept: Vec<&str> =
+        query.split('&').filter(|pair| !pair.is_empty() && !pair.starts_with("dbname=")).collect();
+    let mark = if kept.is_empty() { "" } else { "?" };
+    format!("{}/{name}{mark}{}", &url[..path], kept.join("&"))
+}
+
 fn unknown_parameter(url: &str) -> Option<&str> {
     let (_, query) = url.split('#').next()?.split_once('?')?;
     let names = query.split('&').filter(|pair| !pair.is_empty());
@@ -98,6 +110,18 @@ mod tests {
             read("postgres://u@h/db?pasword=geheim").unwrap_err(),
             InvalidUrl::Parameter("pasword".to_owned())
         );
+    }
+
+    #[test]
+    fn a_url_keeps_everything_but_its_database() {
+        let urls = [
+            ("postgres://u:p@h:1/db?sslmode=require", "postgres://u:p@h:1/x?sslmode=require"),
+            ("postgres:///db?host=/run/pg&dbname=other", "postgres:///x?host=/run/pg"),
+            ("postgresql://h", "postgresql://h/x"),
+        ];
+        for (url, expected) in urls {
+            assert_eq!(on_database(url, "x"), expected);
+        }
     }
 
     #[test]

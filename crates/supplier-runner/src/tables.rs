@@ -16,6 +16,22 @@ pub const POSTGRES_EFFECTS: &[(&str, &str)] = &[
     (PURCHASE_ACCOUNT, include_str!("../sql/open_purchase_account.sql")),
 ];
 
+/// One of the supplier's tables, to be read as a whole.
+#[derive(Debug, Clone, Copy)]
+pub struct Table {
+    /// Its name, as operators write it.
+    pub name: &'static str,
+    /// The query that returns its rows in the order of their keys, each as a JSON object in one text
+    /// column `document`.
+    pub read: &'static str,
+}
+
+/// The tables on PostgreSQL.
+pub const POSTGRES_TABLES: &[Table] = &[
+    Table { name: "supplier.setups", read: include_str!("../sql/read_setups.sql") },
+    Table { name: "supplier.purchase_accounts", read: include_str!("../sql/read_purchase_accounts.sql") },
+];
+
 /// The tables' history on PostgreSQL: version, name and SQL, in order.
 pub const POSTGRES_MIGRATIONS: &[(i64, &str, &str)] =
     &[(1, "create_setups", include_str!("../../../migrations/supplier/0001_create_setups.sql"))];

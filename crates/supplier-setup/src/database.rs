@@ -4,9 +4,9 @@
 use std::error::Error as StdError;
 use std::sync::{Arc, LazyLock};
 
-use lease_core::{EffectKind, Operator, RunReader, StoreError};
+use lease_core::{Document, EffectKind, Operator, RunReader, StoreError};
 use lease_postgres::{HISTORY, History, InvalidUrl, PgSettings, PgStore, SchemaState, SqlEffects, Step};
-use supplier_runner::tables::{POSTGRES_EFFECTS, POSTGRES_MIGRATIONS};
+use supplier_runner::tables::{POSTGRES_EFFECTS, POSTGRES_MIGRATIONS, POSTGRES_TABLES};
 use supplier_runner::worker::WorkerStore;
 
 use crate::arguments::Common;
@@ -140,6 +140,19 @@ impl Database {
     /// For reading.
     pub(crate) fn reader(&self) -> &dyn RunReader {
         &*self.store
+    }
+
+    /// The rows of the supplier's tables, by table.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub(crate) async fn supplier_rows(&self) -> Result<Vec<(&'static str, Vec<Document>)>, Error> {
+        let mut tables = Vec::new();
+        for table in POSTGRES_TABLES {
+            let rows = self.store.documents(table.read).await;
+            tables.push((table.name, rows.map_err(Error::store("read the supplier's tables"))?));
+        }
+        Ok(tables)
     }
 
     /// For operators' actions and submits.

@@ -141,6 +141,9 @@ pub(crate) enum Error {
         #[source]
         source: StoreError,
     },
+    /// The role may not make the demonstration's database.
+    #[error("cannot make a database for the demonstration")]
+    NoScratch(#[source] StoreError),
     /// The store refused a worker's claims again and again.
     #[error("cannot claim runs")]
     Claims(#[source] Arc<StoreError>),
@@ -190,7 +193,7 @@ impl Error {
             | Self::ActionUnknown(_) => Exit::Database,
             Self::Store { source, .. } => of_store(source),
             Self::Claims(source) => of_store(source),
-            Self::Output(_) | Self::System { .. } => Exit::Unexpected,
+            Self::NoScratch(_) | Self::Output(_) | Self::System { .. } => Exit::Unexpected,
         }
     }
 
@@ -220,6 +223,7 @@ impl Error {
                 Some("see how the run stands with supplier-setup show RUN, then decide")
             }
             Self::Store { source: StoreError::Schema(_), .. } => Some("supplier-setup migrate"),
+            Self::NoScratch(_) => Some("use a role that may (ALTER ROLE … CREATEDB), or another server"),
             Self::Claims(source) if matches!(**source, StoreError::Schema(_)) => {
                 Some("supplier-setup migrate --check")
             }

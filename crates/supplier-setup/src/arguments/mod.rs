@@ -1,6 +1,7 @@
 //! The command line: verbs, flags and their defaults, parsed into types where parsing needs nothing
 //! but the text.
 
+mod demo;
 mod duration;
 mod operator;
 mod records;
@@ -12,6 +13,7 @@ use lease_core::{AttemptOutcome, RunFilter, Status};
 use crate::database_url::DatabaseUrl;
 use crate::exit;
 
+pub(crate) use demo::DemoWorkerArguments;
 pub(crate) use operator::{
     ActArguments, EndArguments, PhaseArguments, RejectArguments, ReleaseArguments, RetryArguments,
 };
@@ -84,6 +86,11 @@ pub(crate) enum Verb {
     Release(ReleaseArguments),
     /// Bring the database's schema up to date; safe when many start at once
     Migrate(MigrateArguments),
+    /// Show a late save being turned away, with real processes, on a scratch database
+    Demo,
+    /// One of the workers that `demo` starts
+    #[command(hide = true)]
+    DemoWorker(DemoWorkerArguments),
 }
 
 /// `list`

@@ -5,6 +5,7 @@ mod act;
 mod approve;
 mod cancel;
 mod check;
+mod demo;
 mod list;
 mod migrate;
 mod pause;
@@ -50,5 +51,7 @@ pub(crate) async fn run(context: &Context, verb: Verb) -> Result<Exit, Error> {
         Verb::Reject(arguments) => reject::reject(context, arguments).await,
         Verb::Release(arguments) => release::release(context, arguments).await,
         Verb::Migrate(arguments) => migrate::migrate(context, &arguments).await,
+        Verb::Demo => demo::demo(context).await,
+        Verb::DemoWorker(arguments) => demo::demo_worker(context, arguments).await,
     }
 }
