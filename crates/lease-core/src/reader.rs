@@ -108,6 +108,12 @@ pub trait RunReader: Send + Sync {
     /// Where the store does not answer.
     async fn attempts(&self, run: RunId) -> Result<Vec<Attempt>, StoreError>;
 
+    /// The ids of runs, in the order of the ids, after this one: at most `limit`.
+    ///
+    /// # Errors
+    /// Where the store does not answer.
+    async fn runs_after(&self, after: Option<RunId>, limit: u32) -> Result<Vec<RunId>, StoreError>;
+
     /// What operators did to a run, oldest first.
     ///
     /// # Errors

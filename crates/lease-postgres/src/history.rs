@@ -24,11 +24,18 @@ pub struct History {
 /// The history of this store's own tables.
 pub const HISTORY: History = History {
     table: "lease.migrations",
-    steps: &[Step {
-        version: 1,
-        name: "create_runs",
-        sql: include_str!("../../../migrations/lease/0001_create_runs.sql"),
-    }],
+    steps: &[
+        Step {
+            version: 1,
+            name: "create_runs",
+            sql: include_str!("../../../migrations/lease/0001_create_runs.sql"),
+        },
+        Step {
+            version: 2,
+            name: "note_transfers",
+            sql: include_str!("../../../migrations/lease/0002_note_transfers.sql"),
+        },
+    ],
 };
 
 /// How a database stands to some histories, the worst of them.

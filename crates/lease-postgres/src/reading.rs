@@ -117,6 +117,12 @@ impl RunReader for PgStore {
         Ok(attempts?)
     }
 
+    async fn runs_after(&self, after: Option<RunId>, limit: u32) -> Result<Vec<RunId>, StoreError> {
+        let ask = sqlx::query(sql::RUNS_AFTER).bind(after.map(RunId::as_uuid)).bind(i64::from(limit));
+        let rows: Vec<IdRow> = self.connections.all(ask).await?;
+        Ok(rows.into_iter().map(|IdRow { id }| RunId::new(id)).collect())
+    }
+
     async fn actions(&self, run: RunId) -> Result<Vec<OperatorAction>, StoreError> {
         let rows: Vec<ActionRow> =
             self.connections.all(sqlx::query(sql::ACTIONS).bind(run.as_uuid())).await?;

@@ -112,6 +112,20 @@ pub async fn liveness_runs_of_unknown_plans_are_told_of(harness: &dyn Harness) {
     assert_eq!(stranded(&[other.id.digest]).await, [], "ended runs wait for nobody");
 }
 
+/// All runs can be gone through by their ids, page by page, none left out and none twice.
+pub async fn runs_are_gone_through_page_by_page(harness: &dyn Harness) {
+    let scene = Scene::new(harness).await;
+    for number in [5, 1, 4, 2, 3] {
+        scene.run(number, &format!("run {number}")).await;
+    }
+    let page = async |after: Option<u128>, limit| judged(scene.store.runs_after(after.map(id), limit).await);
+    assert_eq!(page(None, 2).await, [id(1), id(2)]);
+    assert_eq!(page(Some(2), 2).await, [id(3), id(4)]);
+    assert_eq!(page(Some(4), 2).await, [id(5)]);
+    assert_eq!(page(Some(5), 2).await, []);
+    assert_eq!(page(None, 9).await.len(), 5);
+}
+
 /// What is not there is told so, and reading changes nothing.
 pub async fn reading_changes_nothing(harness: &dyn Harness) {
     let (scene, lease) = Scene::with_lease(harness, "w#1").await;

@@ -119,6 +119,7 @@ macro_rules! conformance_tests {
                 a_key_is_found_before_the_beginning_of_an_id
                 a_list_is_filtered_ordered_and_cut
                 liveness_runs_of_unknown_plans_are_told_of
+                runs_are_gone_through_page_by_page
                 reading_changes_nothing
             }
             guards {

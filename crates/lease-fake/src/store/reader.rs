@@ -61,6 +61,15 @@ impl RunReader for FakeStore {
             .await
     }
 
+    async fn runs_after(&self, after: Option<RunId>, limit: u32) -> Result<Vec<RunId>, StoreError> {
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        self.read(move |tables, _| {
+            let later = tables.rows.keys().copied().filter(|id| after.is_none_or(|after| *id > after));
+            later.take(limit).collect()
+        })
+        .await
+    }
+
     async fn stranded(&self, known: &[Digest]) -> Result<Vec<Stranded>, StoreError> {
         let known = known.to_vec();
         self.read(move |tables, _| {
