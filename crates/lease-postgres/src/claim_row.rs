@@ -8,7 +8,7 @@ use lease_core::{
 use uuid::Uuid;
 
 use crate::row::row;
-use crate::value::{self, BadValue, count, invalid, present};
+use lease_core::stored::{self, BadValue, count, invalid, present};
 
 row! {
     /// Columns that both claims have: what the holder needs to know.
@@ -77,7 +77,7 @@ impl ClaimRow {
             job,
         } = self;
         let instant = |column, micros| present(column, micros).map(Timestamp::from_micros);
-        let fence = || value::fence(present("fence", fence)?);
+        let fence = || stored::fence(present("fence", fence)?);
         match verdict.as_deref() {
             Some("gone") => Ok(ClaimVerdict::Gone),
             Some("finished") => {
@@ -85,13 +85,13 @@ impl ClaimRow {
                 let ending = status.ending().ok_or(BadValue::Contradiction("status and verdict"))?;
                 Ok(ClaimVerdict::Finished(ending))
             }
-            Some("unknown_plan") => Ok(ClaimVerdict::UnknownPlan(value::plan_id(
+            Some("unknown_plan") => Ok(ClaimVerdict::UnknownPlan(stored::plan_id(
                 present("plan", job.plan)?,
                 present("plan_version", job.plan_version)?,
                 &present("plan_digest", job.plan_digest)?,
             )?)),
             Some("busy") => Ok(ClaimVerdict::Busy {
-                owner: value::owner(present("owner", holder)?)?,
+                owner: stored::owner(present("owner", holder)?)?,
                 fence: fence()?,
                 remaining: instant("lease_expires_at", expires_us)?.since(instant("now", now_us)?),
             }),
@@ -104,7 +104,7 @@ impl ClaimRow {
                 Ok(ClaimVerdict::NotDue { due_in: instant("due_at", due_us)?.since(instant("now", now_us)?) })
             }
             Some("set_aside" | "exhausted") => {
-                Ok(ClaimVerdict::SetAside(value::failure(&present("error", error)?)?))
+                Ok(ClaimVerdict::SetAside(stored::failure(&present("error", error)?)?))
             }
             Some("granted") if instant("lease_expires_at", expires_us)? <= Timestamp::from_micros(end_us) => {
                 Ok(ClaimVerdict::Lapsed { fence: fence()? })
@@ -139,14 +139,14 @@ pub(crate) fn take(claimed: &mut Claimed, row: NextRow) -> Result<(), BadValue> 
     match verdict.as_deref() {
         Some("set_aside" | "exhausted") => {
             let key = RunKey::new(present("key", job.key)?).map_err(invalid("key"))?;
-            claimed.set_aside.push((run, key, value::failure(&present("error", error)?)?));
+            claimed.set_aside.push((run, key, stored::failure(&present("error", error)?)?));
             Ok(())
         }
         // Used up before the answer was ready: the lease lapses like any other.
         Some("granted") if present("lease_expires_at", expires_us)? <= end_us => Ok(()),
         Some("granted") => {
-            let fence = value::fence(present("fence", fence)?)?;
-            let lease = LeaseId { run, owner: value::owner(present("owner", owner)?)?, fence };
+            let fence = stored::fence(present("fence", fence)?)?;
+            let lease = LeaseId { run, owner: stored::owner(present("owner", owner)?)?, fence };
             claimed.grants.push(Grant { lease, job: job.try_into()? });
             Ok(())
         }
@@ -172,17 +172,17 @@ impl TryFrom<JobRow> for Job {
         } = row;
         Ok(Self {
             key: RunKey::new(present("key", key)?).map_err(invalid("key"))?,
-            plan: value::plan(
+            plan: stored::plan(
                 present("plan", plan)?,
                 present("plan_version", plan_version)?,
                 &present("plan_digest", plan_digest)?,
                 present("phases", phases)?,
             )?,
-            phase: value::phase(&present("phase", phase)?)?,
+            phase: stored::phase(&present("phase", phase)?)?,
             losses: count("losses", present("losses", losses)?)?,
             failures: count("failures", present("failures", failures)?)?,
             key_epoch: count("key_epoch", present("key_epoch", key_epoch)?)?,
-            input: value::document("input", &present("input", input)?)?,
+            input: stored::document("input", &present("input", input)?)?,
         })
     }
 }

@@ -8,7 +8,7 @@ use lease_core::{
 };
 
 use crate::row::row;
-use crate::value::{self, BadValue, present};
+use lease_core::stored::{self, BadValue, present};
 
 row! {
     /// Columns of `renew`, `renew_many`, `standing`, `save`, `release` and `fail`.
@@ -92,10 +92,10 @@ impl TryFrom<HolderRow> for HolderAnswer {
         };
         Ok(Self::Judged(Box::new(Judged {
             word,
-            phase: value::phase(&present("phase", phase)?)?,
-            status: present("status", status)?.parse().map_err(value::invalid("status"))?,
+            phase: stored::phase(&present("phase", phase)?)?,
+            status: present("status", status)?.parse().map_err(stored::invalid("status"))?,
             paused: present("paused", paused)?,
-            hold: value::hold(present("fence", fence)?, owner, expires_us, lease_ended)?,
+            hold: stored::hold(present("fence", fence)?, owner, expires_us, lease_ended)?,
             now: Timestamp::from_micros(present("now", now_us)?),
             end: Timestamp::from_micros(end_us),
         })))

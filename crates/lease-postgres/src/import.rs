@@ -15,7 +15,7 @@ use crate::error;
 use crate::row::row;
 use crate::sql;
 use crate::store::PgStore;
-use crate::value::{BadValue, invalid};
+use lease_core::stored::{BadValue, invalid};
 
 row! {
     /// What `import_run` wrote.

@@ -14,8 +14,8 @@ use crate::claim_row::{self, ClaimRow, NextRow};
 use crate::holder_row::{HolderAnswer, HolderRow, Word, out_of_place};
 use crate::listening::Listening;
 use crate::store::PgStore;
-use crate::value::BadValue;
 use crate::{saving, sql};
+use lease_core::stored::BadValue;
 
 /// The longest delay that is told apart from "never": a thousand years.
 const LONGEST_DELAY: Duration = Duration::from_secs(1_000 * 366 * 24 * 60 * 60);

@@ -31,15 +31,13 @@ mod settings;
 mod sql;
 mod store;
 mod url;
-mod value;
 
 pub use effect::{EffectError, EffectWriter, SavedPhase, SqlEffects};
 pub use error::{IdTaken, NotInForce, SentTwice};
-pub use history::{HISTORY, History, SchemaState, Step};
+pub use history::HISTORY;
 pub use import::{Arrived, Import};
 pub use scratch::{InvalidName, ScratchDatabase};
 pub use settings::PgSettings;
 pub use sql::STATEMENTS;
 pub use store::PgStore;
 pub use url::InvalidUrl;
-pub use value::BadValue;

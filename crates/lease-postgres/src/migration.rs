@@ -3,11 +3,10 @@
 //! Safe when many start at once (case 20): one advisory lock is held for the whole of it, each step
 //! and the note that it was taken are one transaction, and whoever comes second finds nothing to do.
 
-use lease_core::{Hasher, StoreError};
+use lease_core::{History, SchemaState, Step, StoreError};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, PgConnection, Row as _};
 
 use crate::error;
-use crate::history::{History, SchemaState, Step};
 use crate::store::PgStore;
 
 /// The key of the advisory lock: "lease" in ASCII. The same in every program that migrates here.
@@ -68,23 +67,12 @@ impl PgStore {
     /// As for any request.
     pub async fn schema_state(&self, histories: &[&History]) -> Result<SchemaState, StoreError> {
         let mut line = self.connections.take().await?;
-        let mut worst = SchemaState::Current;
-        let mut missing = 0;
-        for history in histories {
-            let state = state_of(line.connection(), history).await?;
-            missing += usize::from(state == SchemaState::Missing);
-            let state = if state == SchemaState::Missing {
-                SchemaState::Behind { table: history.table, at: 0, wanted: last(history) }
-            } else {
-                state
-            };
-            if rank(&state) > rank(&worst) {
-                worst = state;
-            }
+        let mut states = Vec::new();
+        for &history in histories {
+            states.push((history, state_of(line.connection(), history).await?));
         }
         line.keep();
-        let nothing_there = missing > 0 && missing == histories.len();
-        Ok(if nothing_there { SchemaState::Missing } else { worst })
+        Ok(SchemaState::worst(&states))
     }
 
     /// A connection without the limits of leases: a step, or the wait for another program's step,
@@ -96,16 +84,6 @@ impl PgStore {
             ("idle_in_transaction_session_timeout", "0"),
         ]);
         options.connect().await.map_err(error::of_connecting)
-    }
-}
-
-fn rank(state: &SchemaState) -> u8 {
-    match state {
-        SchemaState::Current => 0,
-        SchemaState::Missing => 1,
-        SchemaState::Behind { .. } => 2,
-        SchemaState::Ahead { .. } => 3,
-        SchemaState::Altered { .. } => 4,
     }
 }
 
@@ -125,25 +103,13 @@ async fn state_of(connection: &mut PgConnection, history: &History) -> Result<Sc
             .fetch_all(&mut *connection)
             .await
             .map_err(error::of_statement)?;
-    let (table, known) = (history.table, last(history));
-    let mut at = 0;
+    let mut taken = Vec::new();
     for row in &rows {
         let version: i32 = row.try_get("version").map_err(error::of_statement)?;
         let digest: String = row.try_get("digest").map_err(error::of_statement)?;
-        at = u32::try_from(version).unwrap_or(0);
-        match history.steps.iter().find(|step| step.version == at) {
-            Some(step) if digest_of(step) == digest => {}
-            Some(_) => return Ok(SchemaState::Altered { table, version: at }),
-            None if at <= known => return Ok(SchemaState::Altered { table, version: at }),
-            None => {}
-        }
+        taken.push((u32::try_from(version).unwrap_or(0), digest));
     }
-    Ok(match at {
-        0 => SchemaState::Missing,
-        at if at > known => SchemaState::Ahead { table, at, known },
-        at if at < known => SchemaState::Behind { table, at, wanted: known },
-        _ => SchemaState::Current,
-    })
+    Ok(history.state(&taken))
 }
 
 /// Creates the history's table, and its schema, where they are missing.
@@ -180,7 +146,7 @@ async fn take(connection: &mut PgConnection, history: &History, step: &Step) -> 
     )))
     .bind(version)
     .bind(step.name)
-    .bind(digest_of(step))
+    .bind(step.digest())
     .execute(&mut *connection)
     .await
     .map_err(error::of_statement)?;
@@ -190,14 +156,6 @@ async fn take(connection: &mut PgConnection, history: &History, step: &Step) -> 
 async fn run(connection: &mut PgConnection, statements: String) -> Result<(), StoreError> {
     let done = sqlx::raw_sql(AssertSqlSafe(statements)).execute(connection).await;
     done.map(|_| ()).map_err(error::of_statement)
-}
-
-fn digest_of(step: &Step) -> String {
-    Hasher::new("migration").field(step.name.as_bytes()).field(step.sql.as_bytes()).finish().to_string()
-}
-
-fn last(history: &History) -> u32 {
-    history.steps.last().map_or(0, |step| step.version)
 }
 
 /// The schema and the name of a history's table. Plain words only: they become part of statements.

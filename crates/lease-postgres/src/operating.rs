@@ -13,7 +13,7 @@ use crate::error::{IdTaken, SentTwice};
 use crate::row::row;
 use crate::sql;
 use crate::store::PgStore;
-use crate::value::{self, BadValue, invalid, present};
+use lease_core::stored::{self, BadValue, invalid, present};
 
 /// How often a submit is sent again when racing ones keep getting in between.
 const SUBMIT_TRIES: u32 = 8;
@@ -144,7 +144,7 @@ fn submitted(row: SubmitRow, submit: &Submit) -> Result<Option<SubmitVerdict>, B
         }
         Some("existing") => {
             let run = RunId::new(present("run", run)?);
-            let plan = value::plan_id(
+            let plan = stored::plan_id(
                 present("plan", plan)?,
                 present("plan_version", plan_version)?,
                 &present("plan_digest", plan_digest)?,
@@ -179,8 +179,8 @@ fn acted(row: ActedRow) -> Result<OperatorVerdict, BadValue> {
         Some("phase_saved") => refused(Refusal::PhaseSaved),
         Some("not_held") => refused(Refusal::NotHeld),
         Some("other_fence") => {
-            let fence: FencingToken = value::fence(present("fence", fence)?)?;
-            refused(Refusal::OtherFence { fence, owner: value::owner(present("owner", owner)?)? })
+            let fence: FencingToken = stored::fence(present("fence", fence)?)?;
+            refused(Refusal::OtherFence { fence, owner: stored::owner(present("owner", owner)?)? })
         }
         Some("exhausted") => refused(Refusal::FenceExhausted),
         Some(_) | None => Err(BadValue::Answer(verdict)),

@@ -12,7 +12,7 @@ use crate::row::row;
 use crate::run_row::RunRow;
 use crate::sql;
 use crate::store::PgStore;
-use crate::value::{self, BadValue, invalid};
+use lease_core::stored::{self, BadValue, invalid};
 
 row! {
     /// Columns of `find`.
@@ -153,8 +153,8 @@ impl TryFrom<ReceiptRow> for Receipt {
         let ReceiptRow { phase, fence, body, saved_us } = row;
         Ok(Self {
             phase: PhaseName::new(phase).map_err(invalid("phase"))?,
-            fence: value::fence(fence)?,
-            body: value::document("body", &body)?,
+            fence: stored::fence(fence)?,
+            body: stored::document("body", &body)?,
             saved_at: Timestamp::from_micros(saved_us),
         })
     }
@@ -173,12 +173,12 @@ impl TryFrom<AttemptRow> for Attempt {
             (None | Some(_), _) => return Err(BadValue::Contradiction("outcome and ended_at")),
         };
         Ok(Self {
-            fence: value::fence(fence)?,
-            owner: value::owner(owner)?,
+            fence: stored::fence(fence)?,
+            owner: stored::owner(owner)?,
             claimed_at: Timestamp::from_micros(claimed_us),
-            from_phase: value::phase(&from_phase)?,
+            from_phase: stored::phase(&from_phase)?,
             end,
-            reason: reason.map(|text| value::document("reason", &text)).transpose()?,
+            reason: reason.map(|text| stored::document("reason", &text)).transpose()?,
         })
     }
 }
@@ -196,7 +196,7 @@ impl TryFrom<StrandedRow> for Stranded {
     fn try_from(row: StrandedRow) -> Result<Self, BadValue> {
         let StrandedRow { name, version, digest, runs } = row;
         Ok(Self {
-            plan: value::plan_id(name, version, &digest)?,
+            plan: stored::plan_id(name, version, &digest)?,
             runs: u64::try_from(runs).map_err(invalid("runs"))?,
         })
     }

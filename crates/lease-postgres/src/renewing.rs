@@ -10,7 +10,7 @@ use crate::holder_row::{HolderAnswer, HolderRow, Judged, Word, out_of_place};
 use crate::row::row;
 use crate::sql;
 use crate::store::PgStore;
-use crate::value::{BadValue, invalid, present};
+use lease_core::stored::{BadValue, invalid, present};
 
 row! {
     /// Columns of `mark_blocked`.

@@ -4,7 +4,7 @@ use lease_core::{Document, StoreError};
 
 use crate::row::row;
 use crate::store::PgStore;
-use crate::value::{self, BadValue};
+use lease_core::stored::{self, BadValue};
 
 row! {
     /// One column, a JSON object as text.
@@ -24,7 +24,7 @@ impl PgStore {
     /// It only reads; dropping the future has no effect.
     pub async fn documents(&self, query: &'static str) -> Result<Vec<Document>, StoreError> {
         let rows: Vec<DocumentRow> = self.connections.all(sqlx::query(query)).await?;
-        let document = |DocumentRow { document }| value::document("document", &document);
+        let document = |DocumentRow { document }| stored::document("document", &document);
         Ok(rows.into_iter().map(document).collect::<Result<_, BadValue>>()?)
     }
 }

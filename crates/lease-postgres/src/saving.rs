@@ -18,7 +18,7 @@ use crate::error::{self, Class};
 use crate::holder_row::{HolderAnswer, HolderRow, Judged, Word, out_of_place};
 use crate::row::row;
 use crate::sql;
-use crate::value::{BadValue, invalid, present};
+use lease_core::stored::{BadValue, invalid, present};
 
 row! {
     /// What effects need of the run that was saved.

@@ -2,8 +2,9 @@
 
 mod support;
 
+use lease_core::{History, SchemaState, Step};
 use lease_core::{LeaseStore as _, RunReader as _, SaveVerdict, StoreError};
-use lease_postgres::{HISTORY, History, PgStore, SchemaState, Step};
+use lease_postgres::{HISTORY, PgStore};
 use support::words::{granted, minute, opened, save};
 use support::{Database, execute, settings, value};
 

@@ -4,8 +4,8 @@
 use std::error::Error as StdError;
 use std::sync::{Arc, LazyLock};
 
-use lease_core::{Document, EffectKind, Operator, RunReader, StoreError};
-use lease_postgres::{HISTORY, History, InvalidUrl, PgSettings, PgStore, SchemaState, SqlEffects, Step};
+use lease_core::{Document, EffectKind, History, Operator, RunReader, SchemaState, Step, StoreError};
+use lease_postgres::{HISTORY, InvalidUrl, PgSettings, PgStore, SqlEffects};
 use supplier_runner::tables::{POSTGRES_EFFECTS, POSTGRES_MIGRATIONS, POSTGRES_TABLES};
 use supplier_runner::worker::WorkerStore;
 

@@ -1,6 +1,6 @@
 //! `migrate`: brings the schema up to date, or says whether it is.
 
-use lease_postgres::SchemaState;
+use lease_core::SchemaState;
 use serde::Serialize;
 
 use super::Context;
