@@ -106,7 +106,9 @@ impl SchemaState {
         for (history, state) in states {
             let state = match state {
                 Self::Missing => Self::Behind { table: history.table, at: 0, wanted: history.last() },
-                other => other.clone(),
+                other @ (Self::Current | Self::Behind { .. } | Self::Ahead { .. } | Self::Altered { .. }) => {
+                    other.clone()
+                }
             };
             if state.rank() > worst.rank() {
                 worst = state;
