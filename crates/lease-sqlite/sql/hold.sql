@@ -1,0 +1,7 @@
+-- Reads who holds a run and the clock: what a renewal is judged on. Without such a run, the clock alone.
+-- Keeps: NO-LAZARUS: for a renewal the write lock is held before the clock is read.
+-- Clock: the store's, as the statement runs.
+-- Takes: ?1 run
+SELECT r.fence, r.owner, r.lease_expires_us, r.lease_ended, r.status, r.paused, c.now_us
+FROM store_clock c
+LEFT JOIN lease_runs r ON r.id = ?1

@@ -1,0 +1,115 @@
+//! The store: a file, its connections, and who writes effects.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use lease_core::{StoreError, Timestamp};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteRow};
+use sqlx::{ConnectOptions as _, Executor as _};
+
+use crate::connections::{Connections, Use};
+use crate::effect::{EffectWriter, SqlEffects};
+use crate::error::{self, Class};
+use crate::location::{self, OpenError};
+use crate::settings::SqliteSettings;
+use crate::transaction::{self, Outcome};
+use crate::write::Ask;
+
+/// A store in one file. Cheap to clone; clones share their connections.
+///
+/// A store of its own for heartbeats keeps them from waiting for this one's connections.
+#[derive(Clone)]
+pub struct SqliteStore {
+    pub(crate) connections: Arc<Connections>,
+    pub(crate) settings: SqliteSettings,
+    pub(crate) effects: Arc<dyn EffectWriter>,
+}
+
+impl SqliteStore {
+    /// Opens a file, which has to be there.
+    ///
+    /// # Errors
+    /// `Unexpected` with an [`OpenError`] when the file cannot be used.
+    pub async fn open(path: &Path, settings: &SqliteSettings) -> Result<Self, StoreError> {
+        Self::open_with_session(path, settings, false, Vec::new()).await
+    }
+
+    /// Opens a file, and makes it where it is missing. Its folder has to be there.
+    ///
+    /// # Errors
+    /// As for [`SqliteStore::open`].
+    pub async fn open_or_create(path: &Path, settings: &SqliteSettings) -> Result<Self, StoreError> {
+        Self::open_with_session(path, settings, true, Vec::new()).await
+    }
+
+    /// The same, with statements of the caller's own that are run on each new connection: for
+    /// temporary tables and views. The caller sees to it that the store's names keep their meaning.
+    ///
+    /// # Errors
+    /// As for [`SqliteStore::open`].
+    pub async fn open_with_session(
+        path: &Path,
+        settings: &SqliteSettings,
+        create: bool,
+        session: Vec<String>,
+    ) -> Result<Self, StoreError> {
+        location::check(path, create)?;
+        prepare(path, create).await?;
+        let connections = Arc::new(Connections::new(path.to_path_buf(), session));
+        Ok(Self { connections, settings: settings.clone(), effects: Arc::new(SqlEffects::default()) })
+    }
+
+    /// The same store, with effects written by `writer`. Without it, a save that carries effects is
+    /// refused.
+    #[must_use]
+    pub fn with_effects(self, writer: Arc<dyn EffectWriter>) -> Self {
+        Self { effects: writer, ..self }
+    }
+
+    /// Runs one operation under the write lock.
+    pub(crate) async fn transaction<V, F>(&self, usage: Use, body: F) -> Result<(V, Timestamp), StoreError>
+    where
+        V: Send + 'static,
+        F: for<'c> FnOnce(
+                &'c mut SqliteConnection,
+            ) -> std::pin::Pin<
+                Box<dyn Future<Output = Result<Outcome<V>, StoreError>> + Send + 'c>,
+            > + Send
+            + 'static,
+    {
+        transaction::run(&self.connections, usage, self.settings.busy_limit, body).await
+    }
+
+    /// Reads any number of rows.
+    pub(crate) async fn rows(&self, ask: Ask<'_>) -> Result<Vec<SqliteRow>, StoreError> {
+        let mut connection = self.connections.reader().await?;
+        let rows = ask.fetch_all(&mut connection).await.map_err(error::before_commit)?;
+        self.connections.keep_reader(connection);
+        Ok(rows)
+    }
+}
+
+/// Sees to it that the file is a database in WAL mode that may be written.
+async fn prepare(path: &Path, create: bool) -> Result<(), StoreError> {
+    let options = SqliteConnectOptions::new()
+        .filename(path)
+        .create_if_missing(create)
+        .journal_mode(SqliteJournalMode::Wal)
+        .busy_timeout(std::time::Duration::from_secs(10))
+        .disable_statement_logging();
+    let path = || -> PathBuf { path.to_path_buf() };
+    let told = |failed: sqlx::Error| match error::class(&failed) {
+        Class::Damaged => OpenError::NotADatabase(path()).into(),
+        Class::ReadOnly | Class::InputOutput => OpenError::ReadOnly(path()).into(),
+        Class::Busy
+        | Class::Full
+        | Class::Constraint
+        | Class::Statement
+        | Class::Unreadable
+        | Class::Gone
+        | Class::Unexpected => error::before_commit(failed),
+    };
+    let mut connection = options.connect().await.map_err(told)?;
+    connection.execute("BEGIN IMMEDIATE; ROLLBACK").await.map_err(told)?;
+    Ok(())
+}
