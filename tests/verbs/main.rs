@@ -9,6 +9,7 @@ mod approving;
 mod checking;
 mod database;
 mod demo;
+mod embedded;
 mod looking;
 mod operating;
 mod plans;

@@ -36,13 +36,33 @@ pub const POSTGRES_TABLES: &[Table] = &[
 pub const POSTGRES_MIGRATIONS: &[(i64, &str, &str)] =
     &[(1, "create_setups", include_str!("../../../migrations/supplier/0001_create_setups.sql"))];
 
+/// For each kind of effect the SQLite statement that writes it, with the same parameters: `?1` the run
+/// (text), `?2` the fencing token, `?3` the run's key and `?4` the body (JSON text).
+pub const SQLITE_EFFECTS: &[(&str, &str)] = &[
+    (SETUP, include_str!("../sql/sqlite/write_setup.sql")),
+    (PURCHASE_ACCOUNT, include_str!("../sql/sqlite/open_purchase_account.sql")),
+];
+
+/// The tables in SQLite.
+pub const SQLITE_TABLES: &[Table] = &[
+    Table { name: "supplier_setups", read: include_str!("../sql/sqlite/read_setups.sql") },
+    Table {
+        name: "supplier_purchase_accounts",
+        read: include_str!("../sql/sqlite/read_purchase_accounts.sql"),
+    },
+];
+
+/// The tables' history in SQLite: version, name and SQL, in order.
+pub const SQLITE_MIGRATIONS: &[(i64, &str, &str)] =
+    &[(1, "create_setups", include_str!("../../../migrations/supplier-sqlite/0001_create_setups.sql"))];
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn every_effect_statement_says_what_it_keeps_and_which_clock_it_reads() {
-        for (kind, sql) in POSTGRES_EFFECTS {
+        for (kind, sql) in POSTGRES_EFFECTS.iter().chain(SQLITE_EFFECTS) {
             let lines: Vec<&str> = sql.lines().take(4).collect();
             assert!(lines[0].starts_with("-- "), "{kind}");
             assert!(lines[1].starts_with("-- Keeps: ALL-OR-NOTHING"), "{kind}");
@@ -53,7 +73,9 @@ mod tests {
 
     #[test]
     fn migrations_are_numbered_without_a_gap() {
-        let numbers: Vec<i64> = POSTGRES_MIGRATIONS.iter().map(|(number, ..)| *number).collect();
-        assert_eq!(numbers, (1..).take(numbers.len()).collect::<Vec<i64>>());
+        for migrations in [POSTGRES_MIGRATIONS, SQLITE_MIGRATIONS] {
+            let numbers: Vec<i64> = migrations.iter().map(|(number, ..)| *number).collect();
+            assert_eq!(numbers, (1..).take(numbers.len()).collect::<Vec<i64>>());
+        }
     }
 }

@@ -1,31 +1,20 @@
-//! The database of a command line: where it is, whether its schema fits, and what writes the
-//! supplier's rows.
+//! The database of a command line: where it is, and whether its schema fits.
 
 use std::error::Error as StdError;
-use std::sync::{Arc, LazyLock};
+use std::fs;
+use std::sync::Arc;
 
-use lease_core::{Document, EffectKind, History, Operator, RunReader, SchemaState, Step, StoreError};
-use lease_postgres::{HISTORY, InvalidUrl, PgSettings, PgStore, SqlEffects};
-use supplier_runner::tables::{POSTGRES_EFFECTS, POSTGRES_MIGRATIONS, POSTGRES_TABLES};
+use lease_core::{Document, Operator, RunReader, SchemaState, StoreError};
+use lease_postgres::{InvalidUrl, PgSettings};
+use lease_sqlite::OpenError;
 use supplier_runner::worker::WorkerStore;
 
+use crate::any_store::AnyStore;
 use crate::arguments::Common;
-use crate::database_url::DatabaseUrl;
+use crate::database_url::{DatabaseUrl, Place};
+use crate::default_file;
 use crate::error::Error;
-
-/// The steps of the supplier's own tables.
-static SUPPLIER_STEPS: LazyLock<Vec<Step>> = LazyLock::new(|| {
-    let step = |&(version, name, sql): &(i64, &'static str, &'static str)| Step {
-        version: u32::try_from(version).expect("migrations are numbered from 1"),
-        name,
-        sql,
-    };
-    POSTGRES_MIGRATIONS.iter().map(step).collect()
-});
-
-/// The history of the supplier's own tables.
-static SUPPLIER_HISTORY: LazyLock<History> =
-    LazyLock::new(|| History { table: "supplier.migrations", steps: &SUPPLIER_STEPS });
+use crate::output::note;
 
 /// What a verb needs of the schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +28,7 @@ pub(crate) enum Schema {
 /// A connected database.
 pub(crate) struct Database {
     url: DatabaseUrl,
-    store: Arc<PgStore>,
+    store: AnyStore,
 }
 
 impl Schema {
@@ -55,12 +44,18 @@ impl Database {
     /// # Errors
     /// When no database is named or it cannot be used, and when its schema does not fit.
     pub(crate) async fn open(common: &Common, settings: &PgSettings, schema: Schema) -> Result<Self, Error> {
-        let database = Self::connect(common, settings).await?;
         match schema {
-            Schema::MustFit => database.check_schema(&database.schema_state().await?)?,
-            Schema::Migrate => database.migrate().await?,
+            Schema::MustFit => {
+                let database = Self::connect(common, settings).await?;
+                database.check_schema(&database.schema_state().await?)?;
+                Ok(database)
+            }
+            Schema::Migrate => {
+                let database = Self::create(common, settings).await?;
+                database.migrate().await?;
+                Ok(database)
+            }
         }
-        Ok(database)
     }
 
     /// Connects, whatever the schema.
@@ -68,12 +63,45 @@ impl Database {
     /// # Errors
     /// When no database is named or it cannot be reached.
     pub(crate) async fn connect(common: &Common, settings: &PgSettings) -> Result<Self, Error> {
-        let url = common.database_url.clone().filter(|url| !url.secret().is_empty());
-        let url = url.ok_or(Error::NoDatabaseUrl)?;
+        let given = common.database_url.clone().filter(|url| !url.secret().is_empty());
+        let Some(url) = given else { return Self::default_file(settings).await };
         url.check()?;
-        let connected = PgStore::connect(url.secret(), settings).await;
-        let store = connected.map_err(|source| connect_error(&url, source))?.with_effects(effects());
-        Ok(Self { url, store: Arc::new(store) })
+        Self::at(url, settings, false).await
+    }
+
+    /// Connects, to a file that is made where it is missing.
+    ///
+    /// # Errors
+    /// As for [`Database::connect`].
+    pub(crate) async fn create(common: &Common, settings: &PgSettings) -> Result<Self, Error> {
+        match common.database_url.clone().filter(|url| !url.secret().is_empty()) {
+            None => Self::default_file(settings).await,
+            Some(url) => {
+                url.check()?;
+                Self::at(url, settings, true).await
+            }
+        }
+    }
+
+    /// The file in the user's data folder: made, brought up to date, and told of when it is new.
+    async fn default_file(settings: &PgSettings) -> Result<Self, Error> {
+        let path = default_file::path().ok_or(Error::NoDatabaseUrl)?;
+        let folder = path.parent().expect("it lies in a folder of its own");
+        let failed = |source| Error::System { doing: "make the folder for the runs' file", source };
+        fs::create_dir_all(folder).map_err(failed)?;
+        let is_new = !path.exists();
+        let database = Self::at(DatabaseUrl::of_file(&path), settings, true).await?;
+        database.migrate().await?;
+        if is_new {
+            note(&format!("runs are kept in {} (--database-url chooses another place)", path.display()));
+        }
+        Ok(database)
+    }
+
+    async fn at(url: DatabaseUrl, settings: &PgSettings, create: bool) -> Result<Self, Error> {
+        let connected = AnyStore::connect(&url, settings, create).await;
+        let store = connected.map_err(|source| connect_error(&url, source))?;
+        Ok(Self { url, store })
     }
 
     /// How the schema stands to this program.
@@ -81,10 +109,7 @@ impl Database {
     /// # Errors
     /// When the database does not answer.
     pub(crate) async fn schema_state(&self) -> Result<SchemaState, Error> {
-        self.store
-            .schema_state(&[&HISTORY, &SUPPLIER_HISTORY])
-            .await
-            .map_err(Error::store("read the schema's version"))
+        self.store.schema_state().await.map_err(Error::store("read the schema's version"))
     }
 
     /// Brings the schema up to date.
@@ -96,11 +121,9 @@ impl Database {
         match state {
             SchemaState::Current => Ok(()),
             SchemaState::Ahead { .. } | SchemaState::Altered { .. } => self.check_schema(&state),
-            SchemaState::Missing | SchemaState::Behind { .. } => self
-                .store
-                .migrate(&[&HISTORY, &SUPPLIER_HISTORY])
-                .await
-                .map_err(Error::store("bring the schema up to date")),
+            SchemaState::Missing | SchemaState::Behind { .. } => {
+                self.store.migrate().await.map_err(Error::store("bring the schema up to date"))
+            }
         }
     }
 
@@ -139,7 +162,7 @@ impl Database {
 
     /// For reading.
     pub(crate) fn reader(&self) -> &dyn RunReader {
-        &*self.store
+        self.store.reader()
     }
 
     /// The rows of the supplier's tables, by table.
@@ -147,22 +170,17 @@ impl Database {
     /// # Errors
     /// When the database does not answer.
     pub(crate) async fn supplier_rows(&self) -> Result<Vec<(&'static str, Vec<Document>)>, Error> {
-        let mut tables = Vec::new();
-        for table in POSTGRES_TABLES {
-            let rows = self.store.documents(table.read).await;
-            tables.push((table.name, rows.map_err(Error::store("read the supplier's tables"))?));
-        }
-        Ok(tables)
+        self.store.supplier_rows().await.map_err(Error::store("read the supplier's tables"))
     }
 
     /// For operators' actions and submits.
     pub(crate) fn operator(&self) -> Arc<dyn Operator> {
-        self.store.clone()
+        self.store.operator()
     }
 
     /// For a worker.
     pub(crate) fn worker_store(&self) -> Arc<dyn WorkerStore> {
-        self.store.clone()
+        self.store.worker_store()
     }
 
     /// A failure to connect here again.
@@ -171,16 +189,14 @@ impl Database {
     }
 }
 
-/// What writes the rows of the supplier's tables.
-fn effects() -> Arc<SqlEffects> {
-    let kind = |word: &str| EffectKind::new(word).expect("the supplier's kinds keep the rule for kinds");
-    Arc::new(SqlEffects::new(POSTGRES_EFFECTS.iter().map(|(word, sql)| (kind(word), *sql))))
-}
-
 fn connect_error(url: &DatabaseUrl, source: StoreError) -> Error {
-    let cause = StdError::source(&source).and_then(|cause| cause.downcast_ref::<InvalidUrl>());
-    match cause {
+    let cause = StdError::source(&source);
+    if let Some(OpenError::NoFile(_)) = cause.and_then(|cause| cause.downcast_ref()) {
+        return Error::NotMigrated { at: url.to_string(), missing: "there is no such file".to_owned() };
+    }
+    match cause.and_then(|cause| cause.downcast_ref::<InvalidUrl>()) {
         Some(invalid) => Error::InvalidUrl(invalid.clone()),
+        None if matches!(url.place(), Place::File(_)) => Error::OpenFile(source),
         None if source.may_try_again() => Error::Connect { at: url.to_string(), source },
         None => Error::Store { doing: "use the database's sessions", source },
     }

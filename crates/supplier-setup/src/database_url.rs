@@ -2,17 +2,46 @@
 
 use std::convert::Infallible;
 use std::fmt;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use url::Url;
 
 use crate::error::Error;
 
+/// What a URL of a file begins with.
+const FILE: &str = "sqlite://";
+
 /// A URL as given. Shown without user, password and parameters.
 #[derive(Clone)]
 pub(crate) struct DatabaseUrl(String);
 
+/// What kind of place a URL names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// A PostgreSQL server.
+    Server,
+    /// An SQLite file.
+    File(PathBuf),
+}
+
 impl DatabaseUrl {
+    /// The URL of a file.
+    pub(crate) fn of_file(path: &Path) -> Self {
+        Self(format!("{FILE}{}", path.display()))
+    }
+
+    /// What kind of place it names.
+    pub(crate) fn place(&self) -> Place {
+        self.file().map_or(Place::Server, Place::File)
+    }
+
+    /// The file that it names, as the text stands there.
+    fn file(&self) -> Option<PathBuf> {
+        let path = self.0.strip_prefix(FILE)?;
+        (!path.is_empty()).then(|| PathBuf::from(path))
+    }
+
     /// The whole text, to connect with and for nothing else.
     pub(crate) fn secret(&self) -> &str {
         &self.0
@@ -27,7 +56,8 @@ impl DatabaseUrl {
         match scheme {
             "postgres" | "postgresql" if Url::parse(&self.0).is_ok() => Ok(()),
             "postgres" | "postgresql" => Err(Error::UnreadableUrl),
-            "sqlite" => Err(Error::SqliteUrl),
+            "sqlite" if self.file().is_some() => Ok(()),
+            "sqlite" => Err(Error::UnreadableUrl),
             _ => Err(Error::ForeignUrl),
         }
     }
@@ -36,6 +66,9 @@ impl DatabaseUrl {
 /// Host, port and database. A socket's folder is shown, as it says where to look.
 impl fmt::Display for DatabaseUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.file().is_some() {
+            return f.write_str(&self.0);
+        }
         let Ok(url) = Url::parse(&self.0) else { return f.write_str("an unreadable URL") };
         let folder = url.query_pairs().find(|(name, _)| name == "host").map(|(_, value)| value.into_owned());
         let host = folder.or_else(|| url.host_str().map(ToOwned::to_owned)).unwrap_or_default();
@@ -113,10 +146,12 @@ mod tests {
     }
 
     #[test]
-    fn only_urls_of_postgresql_are_taken() {
+    fn only_urls_of_servers_and_files_are_taken() {
         assert!(url("postgres://h/d").check().is_ok());
         assert!(url("postgresql:///d?host=/tmp").check().is_ok());
-        assert!(matches!(url("sqlite://x.db").check(), Err(Error::SqliteUrl)));
+        assert!(url("sqlite://x.db").check().is_ok());
+        assert_eq!(url("sqlite:///tmp/x.db").place(), Place::File("/tmp/x.db".into()));
+        assert!(matches!(url("sqlite://").check(), Err(Error::UnreadableUrl)));
         assert!(matches!(url("mysql://h/d").check(), Err(Error::ForeignUrl)));
         assert!(matches!(url("postgres://h:notaport/d").check(), Err(Error::UnreadableUrl)));
     }

@@ -26,11 +26,11 @@ pub(crate) enum Error {
     /// No URL was given.
     #[error("no database is named")]
     NoDatabaseUrl,
-    /// A URL of the embedded store.
-    #[error("sqlite:// is not in this version; runs are kept in PostgreSQL")]
-    SqliteUrl,
+    /// A file that cannot be used.
+    #[error("cannot open the runs' file")]
+    OpenFile(#[source] StoreError),
     /// A URL of something else.
-    #[error("the database URL does not begin with postgres://")]
+    #[error("the database URL does not begin with postgres:// or sqlite://")]
     ForeignUrl,
     /// A URL that cannot be read. It is not shown, since nobody can tell where its password is.
     #[error("the database URL cannot be read")]
@@ -169,7 +169,6 @@ impl Error {
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Self::NoDatabaseUrl
-            | Self::SqliteUrl
             | Self::ForeignUrl
             | Self::UnreadableUrl
             | Self::InvalidUrl(_)
@@ -187,6 +186,7 @@ impl Error {
             | Self::NoSuchRun(_)
             | Self::AmbiguousRun { .. } => Exit::BadInput,
             Self::Connect { .. }
+            | Self::OpenFile(_)
             | Self::NotMigrated { .. }
             | Self::NewerDatabase { .. }
             | Self::AlteredDatabase { .. }
@@ -200,19 +200,22 @@ impl Error {
     /// What to do next, where there is one thing to do.
     pub(crate) fn hint(&self) -> Option<&'static str> {
         match self {
-            Self::NoDatabaseUrl | Self::SqliteUrl => Some(
+            Self::NoDatabaseUrl => Some(
                 "set DATABASE_URL or give --database-url postgres://USER:PASSWORD@HOST/DATABASE; for a private server \
                  that ends with the command: cargo xtask with-pg -- supplier-setup …",
             ),
-            Self::ForeignUrl | Self::UnreadableUrl | Self::InvalidUrl(_) => {
-                Some("write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE, special characters as %XX")
-            }
+            Self::ForeignUrl | Self::UnreadableUrl | Self::InvalidUrl(_) => Some(
+                "write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE, special characters as %XX; or as sqlite://PATH",
+            ),
             Self::PlanConflict { .. } | Self::PlanTwice { .. } => {
                 Some("give the changed plan a new version, or use the old file")
             }
             Self::PlanNotGiven { .. } => Some("give the file of that plan with --plan"),
             Self::NoSuchRun(_) => Some("supplier-setup list"),
             Self::AmbiguousRun { .. } => Some("give more of the id"),
+            Self::OpenFile(_) => {
+                Some("--database-url sqlite://PATH with a file on a local disk, or postgres://…")
+            }
             Self::Connect { .. } => Some("check DATABASE_URL, and that the server runs and lets you in"),
             Self::NotMigrated { .. } => Some("supplier-setup migrate"),
             Self::NewerDatabase { .. } => Some("use a newer supplier-setup"),

@@ -3,9 +3,11 @@
 //!
 //! **Invariant:** no rule about leases is decided here.
 
+mod any_store;
 mod arguments;
 mod database;
 mod database_url;
+mod default_file;
 mod error;
 mod event_line;
 mod exit;

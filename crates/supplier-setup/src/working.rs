@@ -4,12 +4,12 @@ use std::io;
 use std::sync::Arc;
 
 use lease_core::{Clock, Renewals, RunId, RunKey};
-use lease_postgres::PgStore;
 use supplier_runner::plan::RunnablePlan;
 use supplier_runner::worker::{
     BatchedRenewals, BootClock, HeartbeatThread, Lanes, StepThreads, Take, WorkReport, Worker, stopper,
 };
 
+use crate::any_store::AnyStore;
 use crate::database::Database;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -79,10 +79,10 @@ async fn on_lane(
     settings: &AllSettings,
 ) -> Result<Arc<dyn Renewals>, Error> {
     let (url, wanted) = (database.url().clone(), settings.heartbeat.clone());
-    let connecting = heartbeats.handle().spawn(async move { PgStore::connect(url.secret(), &wanted).await });
+    let connecting = heartbeats.handle().spawn(async move { AnyStore::connect(&url, &wanted, false).await });
     let connected = connecting.await.map_err(|source| Error::System {
         doing: "connect from the heartbeat thread",
         source: io::Error::other(source),
     })?;
-    Ok(Arc::new(connected.map_err(|source| database.connect_error(source))?))
+    Ok(connected.map_err(|source| database.connect_error(source))?.renewals())
 }

@@ -35,7 +35,8 @@ pub(crate) struct Arguments {
 /// What holds for every verb.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Common {
-    /// Where runs are kept: postgres://USER:PASSWORD@HOST:PORT/DATABASE
+    /// Where runs are kept: postgres://USER:PASSWORD@HOST:PORT/DATABASE or sqlite://PATH [default: a
+    /// file in your data folder]
     #[arg(long, global = true, env = "DATABASE_URL", hide_env_values = true, value_name = "URL")]
     pub(crate) database_url: Option<DatabaseUrl>,
     /// Print results as JSON on standard output; `run` and `work` print one event per line

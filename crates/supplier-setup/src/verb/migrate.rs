@@ -17,7 +17,12 @@ struct MigrateDocument {
 }
 
 pub(super) async fn migrate(context: &Context, arguments: &MigrateArguments) -> Result<Exit, Error> {
-    let database = Database::connect(&context.common, &plain_connections()).await?;
+    let connected = if arguments.check {
+        Database::connect(&context.common, &plain_connections()).await
+    } else {
+        Database::create(&context.common, &plain_connections()).await
+    };
+    let database = connected?;
     let state = database.schema_state().await?;
     let (schema, words, exit) = match &state {
         SchemaState::Current => ("current", "the schema is up to date", Exit::Done),

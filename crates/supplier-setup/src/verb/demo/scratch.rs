@@ -1,40 +1,59 @@
-//! A database for the demonstration alone: a new one on the server that was named.
+//! A database for the demonstration alone: a file in a folder of its own, or a new database on the
+//! server that was named.
+
+use std::fs;
+use std::path::PathBuf;
 
 use lease_postgres::{PgSettings, ScratchDatabase};
 use uuid::Uuid;
 
 use crate::arguments::Common;
-use crate::database_url::DatabaseUrl;
+use crate::database_url::{DatabaseUrl, Place};
 use crate::error::Error;
 
 const DOING: &str = "make a database for the demonstration";
 
 /// A database that is taken away at the end.
 pub(super) struct Scratch {
-    database: ScratchDatabase,
     url: DatabaseUrl,
+    kind: Kind,
+}
+
+enum Kind {
+    Server(Box<ScratchDatabase>),
+    Folder(PathBuf),
 }
 
 impl Scratch {
     /// Makes one.
     ///
     /// # Errors
-    /// When no server is named, or it does not let the role make a database.
+    /// When the server that is named does not let the role make a database, or the system no folder.
     pub(super) async fn make(common: &Common, settings: &PgSettings) -> Result<Self, Error> {
-        let url = common.database_url.clone().filter(|url| !url.secret().is_empty());
-        let url = url.ok_or(Error::NoDatabaseUrl)?;
-        url.check()?;
         let name = format!("supplier_setup_demo_{}", Uuid::new_v4().simple());
-        let made = ScratchDatabase::create(url.secret(), &name, settings).await;
-        let database = made.map_err(|source| {
-            if ScratchDatabase::is_forbidden(&source) {
-                Error::NoScratch(source)
-            } else {
-                Error::store(DOING)(source)
+        let given = common.database_url.clone().filter(|url| !url.secret().is_empty());
+        if let Some(url) = &given {
+            url.check()?;
+        }
+        match given.filter(|url| url.place() == Place::Server) {
+            Some(url) => {
+                let made = ScratchDatabase::create(url.secret(), &name, settings).await;
+                let database = made.map_err(|source| {
+                    if ScratchDatabase::is_forbidden(&source) {
+                        Error::NoScratch(source)
+                    } else {
+                        Error::store(DOING)(source)
+                    }
+                })?;
+                let Ok(url) = database.url().parse();
+                Ok(Self { url, kind: Kind::Server(Box::new(database)) })
             }
-        })?;
-        let Ok(url) = database.url().parse();
-        Ok(Self { database, url })
+            None => {
+                let folder = std::env::temp_dir().join(name);
+                fs::create_dir(&folder).map_err(|source| Error::System { doing: DOING, source })?;
+                Ok(Self { url: DatabaseUrl::of_file(&folder.join("runs.db")), kind: Kind::Folder(folder) })
+            }
+        }
     }
 
     /// Where it is.
@@ -50,8 +69,14 @@ impl Scratch {
     /// Takes it away.
     ///
     /// # Errors
-    /// When the server does not do it.
+    /// When that cannot be done.
     pub(super) async fn remove(&self) -> Result<(), Error> {
-        self.database.drop_it().await.map_err(Error::store("drop the demonstration's database"))
+        match &self.kind {
+            Kind::Server(database) => {
+                database.drop_it().await.map_err(Error::store("drop the demonstration's database"))
+            }
+            Kind::Folder(folder) => fs::remove_dir_all(folder)
+                .map_err(|source| Error::System { doing: "take away the demonstration's folder", source }),
+        }
     }
 }
