@@ -44,3 +44,16 @@ fn a_plan_is_checked_too_and_a_bad_one_is_bad_input() {
     assert!(ended.stdout.contains("bad.toml:") && ended.stdout.contains("aproval"), "{}", ended.stdout);
     Program::new().args(["check"]).end().expect_code(2);
 }
+
+#[test]
+fn several_plans_are_checked_at_once_and_a_missing_one_is_a_finding() {
+    let folder = Folder::new();
+    let good = folder.plan("good.toml", "good", 2, &[("approved", "uses = \"approval\"")]);
+    let missing = folder.path("missing.toml");
+    let check =
+        Program::new().args(["--json", "check", "--plan"]).file(&good).args(["--plan"]).file(&missing);
+    let document = check.args(["--plan", "built-in"]).end().expect_code(65).json();
+    let names: Vec<_> = document["plans"].as_array().unwrap().iter().map(|plan| &plan["name"]).collect();
+    assert_eq!(names, ["good", "supplier-setup"]);
+    assert!(document["invalid"][0]["file"].as_str().unwrap().ends_with("missing.toml"), "{document}");
+}

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Database, Folder};
+use crate::support::{Database, Folder, Program};
 
 fn names(value: &Value) -> Vec<&str> {
     value.as_object().unwrap().keys().map(String::as_str).collect()
@@ -141,4 +141,13 @@ fn a_run_is_named_by_key_id_or_unique_beginning() {
         .expect_told("there is no run with the id or key \"Z\"");
     let both = database.program().args(["show", &id[..6]]).end().expect_code(65);
     both.expect_told(&id).expect_told("give more of the id");
+}
+
+#[test]
+fn words_that_filter_a_list_are_named_by_help_and_errors() {
+    let help = Program::new().args(["list", "--help"]).end().expect_code(0).stdout;
+    for word in ["open", "waiting", "cancelled", "blocked", "superseded"] {
+        assert!(help.contains(word), "{word}: {help}");
+    }
+    Program::new().args(["list", "--outcome", "lost"]).end().expect_code(2).expect_told("blocked");
 }

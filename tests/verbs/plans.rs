@@ -14,7 +14,7 @@ fn case_34_another_plan_under_a_name_and_version_in_use_is_refused_naming_both_d
     database.program().args(["run", "--plan"]).file(&old).file(&file).end().expect_code(21);
     let digest_of = |plan| {
         let checked = Program::new().args(["check", "--json", "--plan"]).file(plan).end().expect_code(0);
-        checked.json()["plan"]["digest"].as_str().unwrap().to_owned()
+        checked.json()["plans"][0]["digest"].as_str().unwrap().to_owned()
     };
     let (old_digest, new_digest) = (digest_of(&old), digest_of(&new));
     assert_ne!(old_digest, new_digest);

@@ -7,6 +7,9 @@ mod operator;
 mod records;
 mod worker;
 
+use std::str::FromStr;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lease_core::{AttemptOutcome, RunFilter, Status};
 
@@ -97,11 +100,11 @@ pub(crate) enum Verb {
 /// `list`
 #[derive(Debug, Args)]
 pub(crate) struct ListArguments {
-    /// Only runs with this status: open, waiting, completed, failed or cancelled
-    #[arg(long)]
+    /// Only runs with this status
+    #[arg(long, value_parser = word_of(Status::ALL, |status| status.as_str()))]
     pub(crate) status: Option<Status>,
-    /// Only runs whose last attempt ended so, like `blocked`
-    #[arg(long)]
+    /// Only runs whose last attempt ended so
+    #[arg(long, value_parser = word_of(AttemptOutcome::ALL, |outcome| outcome.as_str()))]
     pub(crate) outcome: Option<AttemptOutcome>,
     /// Only the run of this supplier
     #[arg(long)]
@@ -124,6 +127,15 @@ pub(crate) struct MigrateArguments {
     /// Only say whether there is something to do (exit code 23)
     #[arg(long)]
     pub(crate) check: bool,
+}
+
+/// One of these words, which help and errors name.
+fn word_of<T>(all: &'static [T], word: fn(T) -> &'static str) -> impl TypedValueParser<Value = T>
+where
+    T: Copy + FromStr + Send + Sync + 'static,
+    T::Err: std::error::Error + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(all.iter().copied().map(word)).try_map(|text| text.parse::<T>())
 }
 
 #[cfg(test)]

@@ -56,12 +56,12 @@ pub(crate) struct SubmitArguments {
 #[derive(Debug, Args)]
 pub(crate) struct CheckArguments {
     /// Files with supplier records: CSV, JSON or NDJSON; `-` is standard input
-    #[arg(required_unless_present = "plan", value_name = "FILE")]
+    #[arg(required_unless_present = "plans", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     /// The files' format (csv, json or ndjson), where their extension does not tell it
     #[arg(long)]
     pub(crate) format: Option<Format>,
-    /// A plan to check as well: a file, or `built-in`
-    #[arg(long, value_name = "FILE", value_parser = PlanChoice::parse)]
-    pub(crate) plan: Option<PlanChoice>,
+    /// A plan to check as well: a file, or `built-in`; may be given more than once
+    #[arg(long = "plan", value_name = "FILE", value_parser = PlanChoice::parse)]
+    pub(crate) plans: Vec<PlanChoice>,
 }

@@ -1,5 +1,6 @@
-//! `check`: reads records and a plan and says what is wrong with them; needs no database.
+//! `check`: reads records and plans and says what is wrong with them; needs no database.
 
+use std::error::Error as _;
 use std::path::Path;
 
 use lease_core::PlanId;
@@ -8,7 +9,7 @@ use supplier_runner::plan::{PlanError, PlanProblem};
 use supplier_runner::supplier::{Invalid, read_files};
 
 use super::Context;
-use crate::arguments::CheckArguments;
+use crate::arguments::{CheckArguments, PlanChoice};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::output::note;
@@ -19,7 +20,7 @@ use crate::plans;
 /// The field that stands for a plan as a whole.
 const WHOLE_PLAN: &str = "plan";
 
-/// The plan that was checked.
+/// A plan that was checked and is fine.
 #[derive(Debug, Serialize)]
 struct CheckedPlan {
     name: String,
@@ -27,29 +28,34 @@ struct CheckedPlan {
     digest: String,
 }
 
-/// The result: that of the records, with the plan beside it.
+/// The result: that of the records, with the plans beside it.
 #[derive(Debug, Serialize)]
 struct WholeDocument<'a> {
     #[serde(flatten)]
     records: CheckDocument<'a>,
-    plan: Option<CheckedPlan>,
+    plans: Vec<CheckedPlan>,
 }
 
 pub(super) fn check(context: &Context, arguments: &CheckArguments) -> Result<Exit, Error> {
     let reading = read_files(&arguments.files, arguments.format);
     let mut invalid = all_invalid(&reading);
-    let plan = match arguments.plan.as_ref().map(plans::load_one).transpose() {
-        Ok(plan) => plan.map(|plan| plan.plan.id),
-        Err(Error::Plan(PlanError::Invalid { path, problems })) => {
-            invalid.extend(problems.iter().map(|problem| plan_problem(&path, problem)));
-            None
+    let mut fine_plans = Vec::new();
+    for choice in &arguments.plans {
+        match plans::load_one(choice) {
+            Ok(plan) => fine_plans.push(plan.plan.id),
+            Err(Error::Plan(PlanError::Invalid { path, problems })) => {
+                invalid.extend(problems.iter().map(|problem| plan_problem(&path, problem)));
+            }
+            Err(Error::Plan(error)) => invalid.push(whole_plan(choice, &error)),
+            Err(error) => return Err(error),
         }
-        Err(error) => return Err(error),
-    };
+    }
     let exit = if invalid.is_empty() { Exit::Done } else { Exit::BadInput };
     if context.common.json {
         let records = CheckDocument { records: reading.records.len(), invalid, warnings: &reading.warnings };
-        context.output.json(&WholeDocument { records, plan: plan.as_ref().map(CheckedPlan::of) });
+        context
+            .output
+            .json(&WholeDocument { records, plans: fine_plans.iter().map(CheckedPlan::of).collect() });
         return Ok(exit);
     }
     for warning in &reading.warnings {
@@ -65,7 +71,7 @@ pub(super) fn check(context: &Context, arguments: &CheckArguments) -> Result<Exi
     } else if !arguments.files.is_empty() {
         context.output.line(&format!("{fine} fine"));
     }
-    if let Some(plan) = plan {
+    for plan in &fine_plans {
         context.output.line(&format!("plan {plan} fine (digest {})", plan.digest));
     }
     Ok(exit)
@@ -81,6 +87,16 @@ fn plan_problem(path: &Path, problem: &PlanProblem) -> Invalid {
         field: field.to_owned(),
         error: problem.clone(),
     }
+}
+
+/// A plan file that could not be read at all.
+fn whole_plan(choice: &PlanChoice, error: &PlanError) -> Invalid {
+    let file = match choice {
+        PlanChoice::BuiltIn => PlanChoice::BUILT_IN.to_owned(),
+        PlanChoice::File(path) => path.display().to_string(),
+    };
+    let why = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+    Invalid { file, line: 0, field: WHOLE_PLAN.to_owned(), error: why }
 }
 
 impl CheckedPlan {
