@@ -5,6 +5,7 @@
 //! * [`FakeStore`] is a lock around the rules of [`lease_core::transition`]. Faults can be ordered
 //!   on it ([`Fault`]), and it writes down what it judged and when ([`Judged`]).
 //! * [`drive`] polls futures without an executor.
+//! * [`differential`] sends random histories to a store and to the fake, and compares them step by step.
 //! * [`conformance`] holds the clauses of the store ports; [`crate::conformance_tests!`] makes them tests.
 //!
 //! **Invariant:** nothing here reads a real clock, sleeps or needs an executor. Product code does not
@@ -12,6 +13,7 @@
 
 mod clock;
 pub mod conformance;
+pub mod differential;
 pub mod drive;
 mod fault;
 mod journal;

@@ -34,6 +34,6 @@ pub mod submit;
 mod suite;
 pub mod table;
 mod together;
-mod words;
+pub(crate) mod words;
 
 pub use harness::{EffectTrace, Harness, LockedRow, Store};

@@ -25,11 +25,11 @@ pub(super) fn ttl() -> Ttl {
     ttl_of(TTL)
 }
 
-pub(super) fn ttl_of(duration: Duration) -> Ttl {
+pub(crate) fn ttl_of(duration: Duration) -> Ttl {
     Ttl::new(duration).expect("clauses use durations in range")
 }
 
-pub(super) fn id(number: u128) -> RunId {
+pub(crate) fn id(number: u128) -> RunId {
     RunId::new(Uuid::from_u128(number))
 }
 
@@ -37,7 +37,7 @@ pub(super) fn key(text: &str) -> RunKey {
     RunKey::new(text).expect("clauses use short keys")
 }
 
-pub(super) fn owner(text: &str) -> OwnerId {
+pub(crate) fn owner(text: &str) -> OwnerId {
     OwnerId::from_stored(text).expect("clauses use short owners")
 }
 
@@ -45,11 +45,11 @@ pub(super) fn fence(number: u64) -> FencingToken {
     FencingToken::new(number).expect("clauses use numbers in range")
 }
 
-pub(super) fn name(phase: &str) -> PhaseName {
+pub(crate) fn name(phase: &str) -> PhaseName {
     PhaseName::new(phase).expect("clauses use phase names")
 }
 
-pub(super) fn phase(word: &str) -> Phase {
+pub(crate) fn phase(word: &str) -> Phase {
     Phase::new(word).expect("clauses use phase names")
 }
 
@@ -57,11 +57,11 @@ pub(super) fn priority(level: i32) -> Priority {
     Priority::new(level).expect("clauses use priorities in range")
 }
 
-pub(super) fn document(value: serde_json::Value) -> Document {
+pub(crate) fn document(value: serde_json::Value) -> Document {
     Document::from_value(value).expect("clauses use small objects")
 }
 
-pub(super) fn who() -> Who {
+pub(crate) fn who() -> Who {
     Who::new("olga", Some("because".to_owned())).expect("a short name and reason")
 }
 
@@ -70,7 +70,7 @@ pub(super) fn plan() -> Plan {
     plan_of("plan", 1, "")
 }
 
-pub(super) fn plan_of(plan: &str, version: i64, meaning: &str) -> Plan {
+pub(crate) fn plan_of(plan: &str, version: i64, meaning: &str) -> Plan {
     let plan = PlanName::new(plan).expect("clauses use plan names");
     let version = PlanVersion::new(version).expect("clauses use versions in range");
     let phases = PhaseList::from_names(["a", "b", "c"]).expect("three phases");
