@@ -18,3 +18,4 @@ mod running;
 mod settings;
 mod stopping;
 mod submitting;
+mod transferring;

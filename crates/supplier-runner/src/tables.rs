@@ -43,7 +43,12 @@ pub const SQLITE_EFFECTS: &[(&str, &str)] = &[
     (PURCHASE_ACCOUNT, include_str!("../sql/sqlite/open_purchase_account.sql")),
 ];
 
-/// The tables in SQLite.
+/// The statements that take in rows of the tables on PostgreSQL from another store, in the order of
+/// [`POSTGRES_TABLES`]: each takes a row as `$1` (`jsonb`), in the form in which [`Table::read`] gives it.
+pub const POSTGRES_IMPORTS: &[&str] =
+    &[include_str!("../sql/import_setup.sql"), include_str!("../sql/import_purchase_account.sql")];
+
+/// The tables in SQLite, in the order of [`POSTGRES_TABLES`].
 pub const SQLITE_TABLES: &[Table] = &[
     Table { name: "supplier_setups", read: include_str!("../sql/sqlite/read_setups.sql") },
     Table {

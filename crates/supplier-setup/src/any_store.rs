@@ -111,6 +111,22 @@ impl AnyStore {
         Ok(tables)
     }
 
+    /// The file's store, where it is one.
+    pub(crate) fn sqlite(&self) -> Option<&SqliteStore> {
+        match self {
+            Self::Postgres(_) => None,
+            Self::Sqlite(store) => Some(store),
+        }
+    }
+
+    /// The server's store, where it is one.
+    pub(crate) fn postgres(&self) -> Option<&PgStore> {
+        match self {
+            Self::Postgres(store) => Some(store),
+            Self::Sqlite(_) => None,
+        }
+    }
+
     /// For reading.
     pub(crate) fn reader(&self) -> &dyn RunReader {
         match self {

@@ -165,6 +165,11 @@ impl Database {
         self.store.reader()
     }
 
+    /// The store itself.
+    pub(crate) fn store(&self) -> &AnyStore {
+        &self.store
+    }
+
     /// The rows of the supplier's tables, by table.
     ///
     /// # Errors

@@ -141,6 +141,33 @@ pub(crate) enum Error {
         #[source]
         source: StoreError,
     },
+    /// A transfer between other places than it is made for.
+    #[error("runs move from sqlite://… to postgres://…, and not otherwise")]
+    TransferDirection,
+    /// The runs of a file have moved before.
+    #[error("the runs of {from} have moved to {to} already")]
+    MovedBefore {
+        /// The file.
+        from: String,
+        /// Where they went.
+        to: String,
+    },
+    /// The file is sealed for a transfer to another place.
+    #[error("{from} is sealed for a transfer to {to}, which was not finished")]
+    OtherTransfer {
+        /// The file.
+        from: String,
+        /// Where its runs were to go.
+        to: String,
+    },
+    /// What arrived is not what was sent. Nothing was kept.
+    #[error(
+        "what arrived is not what was sent ({0}); nothing was kept, and the file may be worked on as before"
+    )]
+    TransferDiffers(String),
+    /// Nobody knows whether the transfer arrived.
+    #[error("nobody knows whether the runs arrived; the file stays sealed")]
+    TransferUnknown(#[source] StoreError),
     /// The role may not make the demonstration's database.
     #[error("cannot make a database for the demonstration")]
     NoScratch(#[source] StoreError),
@@ -169,6 +196,7 @@ impl Error {
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Self::NoDatabaseUrl
+            | Self::TransferDirection
             | Self::ForeignUrl
             | Self::UnreadableUrl
             | Self::InvalidUrl(_)
@@ -186,6 +214,7 @@ impl Error {
             | Self::NoSuchRun(_)
             | Self::AmbiguousRun { .. } => Exit::BadInput,
             Self::Connect { .. }
+            | Self::TransferUnknown(_)
             | Self::OpenFile(_)
             | Self::NotMigrated { .. }
             | Self::NewerDatabase { .. }
@@ -193,7 +222,10 @@ impl Error {
             | Self::ActionUnknown(_) => Exit::Database,
             Self::Store { source, .. } => of_store(source),
             Self::Claims(source) => of_store(source),
-            Self::NoScratch(_) | Self::Output(_) | Self::System { .. } => Exit::Unexpected,
+            Self::MovedBefore { .. } | Self::OtherTransfer { .. } => Exit::DoesNotFit,
+            Self::TransferDiffers(_) | Self::NoScratch(_) | Self::Output(_) | Self::System { .. } => {
+                Exit::Unexpected
+            }
         }
     }
 
@@ -226,6 +258,9 @@ impl Error {
                 Some("see how the run stands with supplier-setup show RUN, then decide")
             }
             Self::Store { source: StoreError::Schema(_), .. } => Some("supplier-setup migrate"),
+            Self::OtherTransfer { .. } => Some("finish it: the same transfer again, with that --to"),
+            Self::TransferUnknown(_) => Some("the same transfer again: it finds out and finishes"),
+            Self::MovedBefore { .. } | Self::TransferDirection | Self::TransferDiffers(_) => None,
             Self::NoScratch(_) => Some("use a role that may (ALTER ROLE … CREATEDB), or another server"),
             Self::Claims(source) if matches!(**source, StoreError::Schema(_)) => {
                 Some("supplier-setup migrate --check")

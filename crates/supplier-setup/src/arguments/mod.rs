@@ -5,6 +5,7 @@ mod demo;
 mod duration;
 mod operator;
 mod records;
+mod transfer;
 mod worker;
 
 use std::str::FromStr;
@@ -21,6 +22,7 @@ pub(crate) use operator::{
     ActArguments, EndArguments, PhaseArguments, RejectArguments, ReleaseArguments, RetryArguments,
 };
 pub(crate) use records::{CheckArguments, PlanChoice, RecordFiles, SubmitArguments};
+pub(crate) use transfer::TransferArguments;
 pub(crate) use worker::{RunArguments, WorkArguments, WorkerFlags};
 
 /// The whole command line.
@@ -90,6 +92,8 @@ pub(crate) enum Verb {
     Release(ReleaseArguments),
     /// Bring the database's schema up to date; safe when many start at once
     Migrate(MigrateArguments),
+    /// Move all runs from a file to PostgreSQL, with their numbers; the file is sealed
+    Transfer(TransferArguments),
     /// Show a late save being turned away, with real processes, on a scratch database
     Demo,
     /// One of the workers that `demo` starts

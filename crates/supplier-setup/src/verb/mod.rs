@@ -16,6 +16,7 @@ mod retry;
 mod run;
 mod show;
 mod submit;
+mod transfer;
 mod work;
 
 use crate::arguments::{Common, Verb};
@@ -51,6 +52,7 @@ pub(crate) async fn run(context: &Context, verb: Verb) -> Result<Exit, Error> {
         Verb::Reject(arguments) => reject::reject(context, arguments).await,
         Verb::Release(arguments) => release::release(context, arguments).await,
         Verb::Migrate(arguments) => migrate::migrate(context, &arguments).await,
+        Verb::Transfer(arguments) => transfer::transfer(context, arguments).await,
         Verb::Demo => demo::demo(context).await,
         Verb::DemoWorker(arguments) => demo::demo_worker(context, arguments).await,
     }
