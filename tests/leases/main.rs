@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod cut_off;
+mod embedded_kills;
 mod killed;
 mod late_save;
 mod line;
