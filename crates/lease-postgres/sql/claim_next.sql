@@ -24,6 +24,19 @@ WITH RECURSIVE durably AS MATERIALIZED (
             AND r.plan_digest = l.digest AND r.priority < l.priority
         ORDER BY r.priority DESC LIMIT 1) below
 ), lapsed AS MATERIALIZED (
+    SELECT * FROM (                                 -- its attempt is locked with the run, and counts only if both are
+        SELECT r.id, r.key, r.plan, r.plan_version, r.plan_digest, r.phases, r.phase, r.priority, r.due_at, r.fence,
+               r.owner, r.lease_ended, r.losses, r.failures, r.key_epoch
+        FROM known k JOIN lease.runs r ON r.plan_digest = k.digest
+            JOIN lease.attempts a ON a.run_id = r.id AND a.fence = r.fence
+        WHERE r.status = 'open' AND r.fence > 0 AND r.lease_ended IS NULL AND NOT r.paused
+            AND r.lease_expires_at <= (SELECT at FROM tick) AND r.due_at <= (SELECT at FROM tick)
+            AND r.id <> ALL ($5::uuid[])
+        ORDER BY r.priority DESC, r.due_at, r.id
+        LIMIT cardinality($1::text[])
+        FOR NO KEY UPDATE OF r, a SKIP LOCKED) enough
+    LIMIT 256                                       -- constants tell the planner how few rows these are
+), bare AS MATERIALIZED (                           -- lapsed runs without their attempt: restored in part
     SELECT * FROM (
         SELECT r.id, r.key, r.plan, r.plan_version, r.plan_digest, r.phases, r.phase, r.priority, r.due_at, r.fence,
                r.owner, r.lease_ended, r.losses, r.failures, r.key_epoch
@@ -31,10 +44,11 @@ WITH RECURSIVE durably AS MATERIALIZED (
         WHERE r.status = 'open' AND r.fence > 0 AND r.lease_ended IS NULL AND NOT r.paused
             AND r.lease_expires_at <= (SELECT at FROM tick) AND r.due_at <= (SELECT at FROM tick)
             AND r.id <> ALL ($5::uuid[])
+            AND NOT EXISTS (SELECT FROM lease.attempts a WHERE a.run_id = r.id AND a.fence = r.fence)
         ORDER BY r.priority DESC, r.due_at, r.id
         LIMIT cardinality($1::text[])
         FOR NO KEY UPDATE OF r SKIP LOCKED) enough
-    LIMIT 256                                       -- constants tell the planner how few rows these are
+    LIMIT 256
 ), ready AS MATERIALIZED (
     SELECT * FROM (
         SELECT next.*
@@ -57,8 +71,8 @@ WITH RECURSIVE durably AS MATERIALIZED (
         LIMIT cardinality($1::text[])) enough
     LIMIT 256
 ), found AS MATERIALIZED (
-    SELECT * FROM lapsed UNION ALL SELECT * FROM ready
-), to_close AS MATERIALIZED (                       -- their attempts too are locked without a wait
+    SELECT * FROM lapsed UNION ALL SELECT * FROM bare UNION ALL SELECT * FROM ready
+), to_close AS MATERIALIZED (                       -- older ones that never ended, too, without a wait
     SELECT a.run_id, a.fence
     FROM found f JOIN lease.attempts a ON a.run_id = f.id
     WHERE a.ended_at IS NULL

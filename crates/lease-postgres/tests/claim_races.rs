@@ -11,7 +11,7 @@ use lease_core::{
 use lease_postgres::PgStore;
 use support::scene::{Scene, while_waiting};
 use support::words::{claim, claim_next, granted, minute, opened, phase, release, save, ttl};
-use support::{Deadline, execute, waiting_sessions};
+use support::{Deadline, execute, value, waiting_sessions};
 
 /// LIVENESS: a claim that waited past the expiry is granted, and closes the attempt that lapsed.
 #[tokio::test]
@@ -94,6 +94,45 @@ async fn case_28_a_claim_behind_a_save_and_a_release_goes_on_after_that_phase() 
     let attempts = scene.store.attempts(scene.lease.run).await.expect("attempts");
     let outcomes: Vec<_> = attempts.iter().map(Attempt::outcome).collect();
     assert_eq!(outcomes, [Some(AttemptOutcome::Yielded), None]);
+}
+
+/// LIVENESS: a locked attempt takes no place among the runs that are looked at, however few are wanted.
+#[tokio::test]
+async fn liveness_a_locked_attempt_hides_no_lapsed_run_from_the_only_free_slot() {
+    let mut scene = Scene::held_for(50).await;
+    let mut others = Vec::new();
+    for number in 2..=4_u128 {
+        let other = opened(&scene.store, number, &format!("K-{number}")).await;
+        let _lapses = granted(&scene.store, other, "a#2", ttl(50)).await;
+        others.push(other);
+    }
+    scene.past_expiry().await;
+    let others_lapsed = "SELECT bool_and(lease_expires_at < clock_timestamp()) FROM lease.runs";
+    let deadline = Deadline::new();
+    while !value::<bool>(&mut scene.watcher, others_lapsed).await {
+        deadline.pause().await;
+    }
+    scene.begin("SELECT FROM lease.attempts WHERE run_id = $run FOR UPDATE").await;
+    for other in others {
+        let claimed = scene.store.claim_next(&claim_next(&["b#1"], minute())).await.expect("no wait");
+        let runs: Vec<_> = claimed.grants.iter().map(|grant| grant.lease.run).collect();
+        assert_eq!(runs, [other]);
+    }
+    execute(&mut scene.session, "ROLLBACK").await;
+}
+
+/// LIVENESS, TRUTH: a lapsed run whose attempt is missing, as after a restore in part, is claimed, and
+/// its attempt is written down as superseded.
+#[tokio::test]
+async fn liveness_a_lapsed_run_without_its_attempt_is_claimed() {
+    let mut scene = Scene::held_for(50).await;
+    scene.past_expiry().await;
+    execute(&mut scene.session, "DELETE FROM lease.attempts").await;
+    let claimed = scene.store.claim_next(&claim_next(&["b#1"], minute())).await.expect("an answer");
+    assert_eq!(claimed.grants[0].lease.fence.get(), 2);
+    let attempts = scene.store.attempts(scene.lease.run).await.expect("attempts");
+    let outcomes: Vec<_> = attempts.iter().map(Attempt::outcome).collect();
+    assert_eq!(outcomes, [Some(AttemptOutcome::Superseded), None]);
 }
 
 /// LIVENESS: `claim_next` waits for no attempt's row either. One run's locked attempt costs the others
