@@ -135,14 +135,16 @@ fn by_sqlstate(code: &str) -> Class {
 }
 
 /// Whether the connection that a statement failed on may be used again: the server refused the
-/// statement and goes on with the session.
+/// statement and goes on with the session. One to a server that only reads does not count: after a
+/// failover the same address leads to another server.
 pub(crate) fn leaves_connection_sound(error: &sqlx::Error) -> bool {
     let Some(code) = error.as_database_error().and_then(|database| database.code()) else {
         return false;
     };
     let ends_session = matches!(code.get(..2), Some("08" | "53" | "XX")) || code.starts_with("57P");
     let ended = matches!(&*code, "25P03" | "25P04");
-    !ends_session && !ended && by_sqlstate(&code) != Class::Stale
+    let only_reads = &*code == "25006";
+    !ends_session && !ended && !only_reads && by_sqlstate(&code) != Class::Stale
 }
 
 #[cfg(test)]

@@ -214,3 +214,21 @@ async fn a_lock_that_is_held_too_long_is_not_applied() {
     let released = store.release(&release(&lease, "submitted")).await.expect("a verdict");
     assert_eq!(released, lease_core::ReleaseVerdict::Released);
 }
+
+/// LIVENESS: after a failover the old connections lead to a server that only reads. They are not kept.
+#[tokio::test]
+async fn liveness_a_connection_to_a_server_that_only_reads_is_not_used_again() {
+    let database = Database::migrated().await;
+    let run = opened(&database.store().await, 1, "K-1").await;
+    let mut session = database.session().await;
+    let only_reads =
+        |on: bool| format!("ALTER DATABASE {} SET default_transaction_read_only = {on}", database.name);
+    execute(&mut session, only_reads(true)).await;
+    let store = database.store().await;
+    let refused = store.claim(&claim(run, "a#1", minute())).await;
+    assert!(matches!(refused, Err(StoreError::NotApplied(_))), "{refused:?}");
+    // From here on new connections find a server that writes.
+    execute(&mut session, only_reads(false)).await;
+    let claimed = store.claim(&claim(run, "a#2", minute())).await;
+    assert!(matches!(claimed, Ok(ClaimVerdict::Granted(_))), "{claimed:?}");
+}
