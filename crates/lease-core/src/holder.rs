@@ -74,7 +74,7 @@ pub enum Ended {
 pub async fn save_phase(store: &dyn LeaseStore, clock: &dyn Clock, mut lease: Lease, save: &Save) -> SaveEnd {
     let settings = *lease.settings();
     match insist(clock, lease.deadline(), &settings, || store.save(save)).await {
-        Insisted::Answered { verdict, sent_at } => {
+        Insisted::Answered { verdict, sent_at, may_have_landed } => {
             match verdict {
                 SaveVerdict::Saved(AfterSave::Held { yield_asked }) => {
                     lease.confirm(sent_at);
@@ -91,7 +91,8 @@ pub async fn save_phase(store: &dyn LeaseStore, clock: &dyn Clock, mut lease: Le
                     SaveEnd::Lost { why, save: SaveFate::Saved }
                 }
                 SaveVerdict::EffectRefused { message } => SaveEnd::EffectRefused { lease, message },
-                SaveVerdict::Refused(why) => SaveEnd::Lost { why, save: SaveFate::NotSaved },
+                // The next holder may have saved on since, and then nobody can tell any more.
+                SaveVerdict::Refused(why) => SaveEnd::Lost { why, save: fate(may_have_landed) },
             }
         }
         Insisted::Failed { error, may_have_landed } => SaveEnd::Error { error, save: fate(may_have_landed) },
@@ -192,9 +193,19 @@ pub async fn fail_run(
 
 /// What came of asking again and again.
 enum Insisted<V> {
-    Answered { verdict: V, sent_at: Moment },
-    Failed { error: StoreError, may_have_landed: bool },
-    OutOfTime { may_have_landed: bool },
+    Answered {
+        verdict: V,
+        sent_at: Moment,
+        /// An earlier try may have landed.
+        may_have_landed: bool,
+    },
+    Failed {
+        error: StoreError,
+        may_have_landed: bool,
+    },
+    OutOfTime {
+        may_have_landed: bool,
+    },
 }
 
 /// Sends a request until there is a verdict, an error that trying again does not help, or the
@@ -217,7 +228,7 @@ where
         }
         let answer_by = sent_at.plus(settings.heartbeat()).min(deadline);
         match within(clock, answer_by, request()).await {
-            Some(Ok(verdict)) => return Insisted::Answered { verdict, sent_at },
+            Some(Ok(verdict)) => return Insisted::Answered { verdict, sent_at, may_have_landed },
             Some(Err(error)) => {
                 may_have_landed |= error.may_have_landed();
                 if !error.may_try_again() {

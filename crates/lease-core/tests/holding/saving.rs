@@ -225,6 +225,19 @@ fn truth_case_26_a_completion_learnt_after_the_deadline_is_this_save() {
     assert_eq!(scene.clock.now(), seconds(64));
 }
 
+/// A later refusal says how the lease stands, and nothing of what an earlier try did: the next holder
+/// may have saved on, so that the store cannot tell any more either.
+#[test]
+fn truth_a_refusal_after_a_lost_answer_leaves_the_saves_fate_unknown() {
+    for first in [error(answer_lost()), silence()] {
+        let end = save(&Scene::new(), [first, answer(SaveVerdict::Refused(superseded()))]);
+        assert!(
+            matches!(&end, SaveEnd::Lost { why, save: SaveFate::Unknown } if *why == superseded()),
+            "{end:?}"
+        );
+    }
+}
+
 fn finished(ending: Ending) -> LostReason {
     LostReason::Finished(ending)
 }
