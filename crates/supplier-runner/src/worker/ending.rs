@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lease_core::{
-    AttemptOutcome, BlockedVerdict, Document, Due, Ended, Ending, Lease, Loss, PhaseName, Refused, give_back,
-    give_up,
+    AttemptOutcome, BlockedVerdict, Document, Due, Ended, Ending, Lease, Loss, PhaseName, Refused, RunId,
+    give_back, give_up,
 };
 
 use super::event::EventKind;
@@ -74,13 +74,14 @@ impl Claim {
         self.lost_unless(loss, None).await.unwrap_or(JobEnd::Lost(why))
     }
 
-    /// As [`Claim::lost`]; but `None` where the store had no verdict to give and the attempt turns out
-    /// to have ended as the request meant it to: its answer got lost, and nothing else.
+    /// As [`Claim::lost`]; but `None` where the attempt turns out to have ended as the request meant it
+    /// to: its answer got lost, and nothing else. A refusal that is heard after that is true of the
+    /// run, which others have claimed since, and not of this attempt.
     pub(super) async fn lost_unless(&self, loss: Loss, meant: Option<AttemptOutcome>) -> Option<JobEnd> {
         let reason = loss.to_document();
         let (run, key, fence) = (self.id.run, &self.job.key, self.id.fence);
         let recorded = self.mark_blocked(&reason).await;
-        if let (Some(BlockedVerdict::AlreadyEnded(outcome)), false) = (&recorded, loss.why.is_verdict())
+        if let Some(BlockedVerdict::AlreadyEnded(outcome)) = &recorded
             && Some(*outcome) == meant
         {
             tracing::info!(%run, %key, %fence, "the answer to {} got lost; it was carried out", loss.refused);
@@ -93,7 +94,8 @@ impl Claim {
     }
 
     /// Records the loss; `None` where that was not answered. The store may be out of reach, which may
-    /// be why the lease was lost: so this is tried for a while.
+    /// be why the lease was lost: so this is tried for a while, by a worker that is told to stop for an
+    /// interval after its grace.
     async fn mark_blocked(&self, reason: &Document) -> Option<BlockedVerdict> {
         const PATIENCE: Duration = Duration::from_secs(60);
         let context = &self.context;
@@ -109,6 +111,10 @@ impl Claim {
                 context.clock.sleep_until(context.clock.now().plus(settings.retry_pause())).await;
             }
         };
+        let told_to_stop = async {
+            context.stopping.grace_over().await;
+            context.clock.sleep_until(context.clock.now().plus(settings.heartbeat())).await;
+        };
         let run = self.id.run;
         tokio::select! {
             biased;
@@ -121,11 +127,14 @@ impl Claim {
                 }
                 Err(error) => drop(self.store_failed(&error, "mark_blocked")),
             },
-            () = context.clock.sleep_until(give_up) => {
-                tracing::warn!(%run, "could not record that the attempt was blocked: no answer");
-            }
+            () = context.clock.sleep_until(give_up) => no_answer(run),
+            () = told_to_stop => no_answer(run),
             () = context.stopping.now() => {}
         }
         None
     }
+}
+
+fn no_answer(run: RunId) {
+    tracing::warn!(%run, "could not record that the attempt was blocked: no answer");
 }

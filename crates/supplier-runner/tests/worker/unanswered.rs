@@ -4,12 +4,15 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use lease_core::{AttemptOutcome, Document, Status};
+use lease_core::{
+    Action, AttemptOutcome, Claim, ClaimVerdict, Clock, Document, IdempotencyKey, LeaseStore, LossLimit,
+    Operator, OwnerId, Status, Ttl, Who,
+};
 use lease_fake::{Fault, Operation, Until};
 use supplier_runner::step::StepEnd;
 use supplier_runner::worker::{Event, EventKind, Events, NoEvents, RunStand, Take};
 
-use crate::world::{World, again, done};
+use crate::world::{SECOND, TTL, World, again, done};
 
 /// Every answer to `operation` gets lost, though the first request takes effect; and nobody can say
 /// why the lease is lost.
@@ -176,4 +179,62 @@ async fn a_store_that_refuses_every_claim_ends_a_worker_that_ends_by_itself() {
     world.until("the run to be completed", || world.stored(run).run.status == Status::Completed).await;
     at_work.stopper.drain();
     assert!(world.end_of(at_work).await.store_error.is_none());
+}
+
+/// The request landed, its answer got lost, and somebody claimed the run before it was asked again: the
+/// refusal is true, and so is that the attempt ended as was meant. It is no loss.
+#[tokio::test]
+async fn truth_an_end_that_landed_before_a_takeover_is_no_loss() {
+    for (word, operation) in [("retrying", Operation::Release), ("failed", Operation::Fail)] {
+        let world = World::new(&["a"], move |call| async move {
+            match (call.fence, word) {
+                (1, "failed") => StepEnd::Failed { kind: "step", message: "no".to_owned() },
+                (1, _) => again("later"),
+                _ => done(),
+            }
+        });
+        let run = world.submit("K").await;
+        world.store.order(operation, &Fault::UnknownAfter, 1);
+        world.store.order(operation, &Fault::Unreachable, 3);
+        let first = world.start(Take::Any);
+        let landed = || world.outcomes(run) == [word.parse().ok()];
+        world.until("the request to land", landed).await;
+        if word == "failed" {
+            let who = Who::new("kim", None).unwrap();
+            let retry = Action::Retry(IdempotencyKey::Same);
+            let _ = world.store.act(run, &retry, &who).await.unwrap();
+        }
+        let claim = Claim {
+            run,
+            owner: OwnerId::from_stored("other#1").unwrap(),
+            ttl: Ttl::new(TTL).unwrap(),
+            plans: vec![world.stored(run).run.plan.id.digest],
+            loss_limit: LossLimit::new(3).unwrap(),
+        };
+        world.clock.advance(SECOND * 9);
+        let verdict = world.store.claim(&claim).await.unwrap();
+        assert!(matches!(verdict, ClaimVerdict::Granted(_)), "{verdict:?}");
+        world.until("the first worker to hear", || world.told(run).len() >= 3).await;
+        assert_eq!(world.told(run)[2], format!("attempt {word}"));
+        first.stopper.drain();
+        assert!(world.end_of(first).await.lost.is_empty(), "{word}");
+    }
+}
+
+/// A server that is gone holds up a worker that was told to stop for no longer than its leases last.
+#[tokio::test]
+async fn a_worker_that_was_told_to_stop_does_not_wait_long_to_say_that_it_was_blocked() {
+    let world = World::new(&["a"], |_| async { std::future::pending().await });
+    let run = world.submit("K").await;
+    let at_work = world.start(Take::Only(run));
+    world.until("the step to begin", || world.called().len() == 1).await;
+    for operation in [Operation::RenewMany, Operation::Standing, Operation::Release, Operation::MarkBlocked] {
+        world.store.order(operation, &Fault::RequestDelayed(Until::Never), 1_000);
+    }
+    let told = world.clock.now();
+    at_work.stopper.drain();
+    world.end_of(at_work).await;
+    // What was left of the lease, the question why, and one interval.
+    let longest = TTL + SECOND * 41;
+    assert!(world.clock.now().since(told) <= longest, "{:?}", world.clock.now().since(told));
 }
