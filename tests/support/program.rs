@@ -46,6 +46,20 @@ impl Program {
         self
     }
 
+    /// The same, started by another program: `nohup` and the like.
+    pub(crate) fn under(mut self, program: &str) -> Self {
+        let mut command = Command::new(program);
+        command.arg(self.command.get_program()).args(self.command.get_args()).stdin(Stdio::null());
+        for (name, value) in self.command.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        self.command = command;
+        self
+    }
+
     pub(crate) fn args<S: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = S>) -> Self {
         self.command.args(args);
         self

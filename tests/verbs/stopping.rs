@@ -31,6 +31,13 @@ impl Slow {
         worker
     }
 
+    fn start_under_nohup(&self, verb: &[&str]) -> Started {
+        let program = self.database.program().under("nohup");
+        let worker = program.args(verb).args(["--plan"]).file(&self.plan).start();
+        eventually("the step's start", || self.step().map(|_| ()));
+        worker
+    }
+
     /// The step's process, once it has begun.
     fn step(&self) -> Option<i32> {
         std::fs::read_to_string(self.folder.path("began")).ok()?.trim().parse().ok()
@@ -138,4 +145,23 @@ fn a_reader_that_has_stopped_reading_does_not_keep_the_program_alive() {
     assert!(run.runs(), "its results do not fit into a pipe, and wait to be read");
     until_ended(&mut run, Signal::TERM);
     run.end().expect_code(143);
+}
+
+/// A terminal that is closed ends its worker like SIGTERM; one under `nohup` goes on.
+#[test]
+fn a_closed_terminal_stops_a_worker_in_good_order_unless_that_is_ignored() {
+    let slow = Slow::new();
+    let mut worker = slow.start(&["work", "--grace", "100ms"]);
+    worker.signal(Signal::HUP);
+    worker.end_soon().expect_code(0).expect_told("told to stop");
+    slow.step_is_ended();
+    assert_eq!(slow.state(), "open submitted 1 yielded");
+
+    let slow = Slow::new();
+    let mut worker = slow.start_under_nohup(&["work"]);
+    worker.signal(Signal::HUP);
+    slow.folder.write("go", "");
+    eventually("the run's end", || (slow.state() == "completed validated 1 completed").then_some(()));
+    worker.signal(Signal::TERM);
+    worker.end_soon().expect_code(0);
 }

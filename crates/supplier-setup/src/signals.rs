@@ -1,8 +1,9 @@
-//! SIGTERM and Ctrl-C: the first tells the worker to stop in good order, the second ends it at once.
+//! SIGTERM, Ctrl-C and a closed terminal: the first tells the worker to stop in good order, the second ends it at once.
 //!
 //! They are heard on a thread of their own, and the second one ends the program whatever hangs: a
 //! reader of its output that has stopped reading holds up everything that writes.
 
+use std::fs;
 use std::io;
 use std::process;
 use std::sync::mpsc::channel;
@@ -60,15 +61,40 @@ pub(crate) fn listen(stopper: Stopper) -> Result<Signalled, Error> {
 struct Signals {
     terminate: Signal,
     interrupt: Signal,
+    /// `None` where it is ignored, as under `nohup`: listening would undo that.
+    hangup: Option<Signal>,
 }
 
 fn listener() -> io::Result<(Runtime, Signals)> {
     let runtime = Builder::new_current_thread().enable_io().build()?;
     let signals = {
         let _inside = runtime.enter();
-        Signals { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? }
+        Signals {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            hangup: if hangup_is_ignored() { None } else { Some(signal(SignalKind::hangup())?) },
+        }
     };
     Ok((runtime, signals))
+}
+
+/// Whether whoever started the program had SIGHUP ignored. Where the system does not tell, it is left
+/// as it is.
+fn hangup_is_ignored() -> bool {
+    fs::read_to_string("/proc/self/status").map_or(true, |status| ignores_hangup(&status))
+}
+
+/// From the line `SigIgn` of `/proc/self/status`: a mask in hexadecimal, whose lowest bit is SIGHUP.
+fn ignores_hangup(status: &str) -> bool {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_none_or(|mask| mask & 1 == 1)
+}
+
+async fn heard(signal: &mut Option<Signal>) -> Option<()> {
+    match signal {
+        Some(signal) => signal.recv().await,
+        None => std::future::pending().await,
+    }
 }
 
 async fn pass_on(mut signals: Signals, stopper: Stopper, signalled: Signalled) {
@@ -77,6 +103,7 @@ async fn pass_on(mut signals: Signals, stopper: Stopper, signalled: Signalled) {
         let exit = tokio::select! {
             Some(()) = signals.terminate.recv() => Exit::Terminated,
             Some(()) = signals.interrupt.recv() => Exit::Interrupted,
+            Some(()) = heard(&mut signals.hangup) => Exit::Terminated,
             else => return,
         };
         signalled.note(exit);
@@ -102,5 +129,17 @@ fn end_within(time: Duration, exit: Exit) {
     };
     if thread::Builder::new().name("end".to_owned()).spawn(end).is_err() {
         process::exit(i32::from(exit.code()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ignored_hangup_is_the_lowest_bit_of_the_mask() {
+        assert!(ignores_hangup("Name:\tx\nSigIgn:\t0000000000001001\n"));
+        assert!(!ignores_hangup("SigIgn:\t0000000000001000\n"));
+        assert!(ignores_hangup("Name:\tx\n"), "where it is not told, it is left alone");
     }
 }
