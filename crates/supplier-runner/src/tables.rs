@@ -12,8 +12,8 @@ pub const PURCHASE_ACCOUNT: &str = "supplier.purchase_account";
 /// For each kind of effect the PostgreSQL statement that writes it. It takes `$1` the run (`uuid`),
 /// `$2` the fencing token (`bigint`), `$3` the run's key (`text`) and `$4` the body (`jsonb`).
 pub const POSTGRES_EFFECTS: &[(&str, &str)] = &[
-    (SETUP, include_str!("../sql/write_setup.sql")),
-    (PURCHASE_ACCOUNT, include_str!("../sql/open_purchase_account.sql")),
+    (SETUP, include_str!("../sql/postgres/write_setup.sql")),
+    (PURCHASE_ACCOUNT, include_str!("../sql/postgres/open_purchase_account.sql")),
 ];
 
 /// One of the supplier's tables, to be read as a whole.
@@ -28,8 +28,11 @@ pub struct Table {
 
 /// The tables on PostgreSQL.
 pub const POSTGRES_TABLES: &[Table] = &[
-    Table { name: "supplier.setups", read: include_str!("../sql/read_setups.sql") },
-    Table { name: "supplier.purchase_accounts", read: include_str!("../sql/read_purchase_accounts.sql") },
+    Table { name: "supplier.setups", read: include_str!("../sql/postgres/read_setups.sql") },
+    Table {
+        name: "supplier.purchase_accounts",
+        read: include_str!("../sql/postgres/read_purchase_accounts.sql"),
+    },
 ];
 
 /// The tables' history on PostgreSQL: version, name and SQL, in order.
@@ -45,8 +48,10 @@ pub const SQLITE_EFFECTS: &[(&str, &str)] = &[
 
 /// The statements that take in rows of the tables on PostgreSQL from another store, in the order of
 /// [`POSTGRES_TABLES`]: each takes a row as `$1` (`jsonb`), in the form in which [`Table::read`] gives it.
-pub const POSTGRES_IMPORTS: &[&str] =
-    &[include_str!("../sql/import_setup.sql"), include_str!("../sql/import_purchase_account.sql")];
+pub const POSTGRES_IMPORTS: &[&str] = &[
+    include_str!("../sql/postgres/import_setup.sql"),
+    include_str!("../sql/postgres/import_purchase_account.sql"),
+];
 
 /// The tables in SQLite, in the order of [`POSTGRES_TABLES`].
 pub const SQLITE_TABLES: &[Table] = &[

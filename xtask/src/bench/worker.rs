@@ -92,7 +92,7 @@ fn statements(rows: &str) -> Result<Vec<Statements>, Failure> {
 /// The first line of every statement's file, with the file's name.
 fn files() -> Result<Vec<(String, String)>, Failure> {
     let mut files = Vec::new();
-    for folder in ["crates/lease-postgres/sql", "crates/supplier-runner/sql"] {
+    for folder in ["crates/lease-postgres/sql", "crates/supplier-runner/sql/postgres"] {
         let folder = root().join(folder);
         for entry in fs::read_dir(&folder).map_err(Failure::path(&folder))? {
             let path = entry.map_err(Failure::path(&folder))?.path();
@@ -106,4 +106,18 @@ fn files() -> Result<Vec<(String, String)>, Failure> {
 
 fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_statement_that_a_worker_may_send_has_a_name() {
+        let files = files().map_err(|failure| failure.to_string());
+        let names: Vec<String> = files.into_iter().flatten().map(|(_, name)| name).collect();
+        for name in ["claim_next", "renew_many", "save", "write_setup", "open_purchase_account"] {
+            assert!(names.iter().any(|found| found == name), "{name} is not among {names:?}");
+        }
+    }
 }
