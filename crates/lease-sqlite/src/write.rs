@@ -183,3 +183,71 @@ async fn end(
         .bind(reason);
     execute(connection, ask).await
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use lease_core::stored::BadValue;
+    use lease_core::{
+        Claim, Document, LossLimit, Operator as _, OwnerId, PhaseList, Plan, PlanName, PlanVersion, Priority,
+        RunKey, Submit, Ttl, transition,
+    };
+
+    use super::*;
+    use crate::connections::Use;
+    use crate::{HISTORY, SqliteSettings, SqliteStore};
+
+    /// FENCE-UP, ONE-HOLDER: the write lock is what keeps a run as it was judged, and hides these
+    /// conditions. They stand alone where something was judged on a run that is not there any more.
+    #[tokio::test]
+    async fn one_holder_what_was_judged_on_another_state_of_the_run_is_not_written() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let ttl = Ttl::new(Duration::from_secs(60)).expect("a minute");
+        let path = folder.path().join("runs.db");
+        let store = SqliteStore::open_or_create(&path, &SqliteSettings::for_ttl(ttl)).await.expect("opened");
+        store.migrate(&[&HISTORY]).await.expect("migrated");
+        let phases = PhaseList::from_names(["a"]).expect("a phase");
+        let name = PlanName::new("plan").expect("a name");
+        let submit = Submit {
+            id: RunId::new(uuid::Uuid::from_u128(1)),
+            key: RunKey::new("key").expect("a key"),
+            plan: Plan::new(name, PlanVersion::new(1).expect("one"), phases, ""),
+            priority: Priority::default(),
+            input: Document::default(),
+        };
+        let _ = store.submit(&submit).await.expect("submitted");
+        let mut connection = store.connections.open(Use::Write).await.expect("a connection");
+        let (found, now) = read(&mut connection, submit.id).await.expect("read");
+        let before = found.expect("it is there");
+        let claim = |owner: &str| Claim {
+            run: submit.id,
+            owner: OwnerId::from_stored(owner).expect("an owner"),
+            ttl,
+            plans: vec![submit.plan.id.digest],
+            loss_limit: LossLimit::new(3).expect("three"),
+        };
+        // Both are judged on the run as it was at first; only one of them may be written.
+        let claims = ["a#1", "b#1"].map(|owner| transition::claim(&before, &claim(owner), now).change);
+        let [Some(first), Some(second)] = claims else { panic!("both are granted by the rules") };
+        write_run(&mut connection, &before, &first.run).await.expect("the first");
+        let refused = write_run(&mut connection, &before, &second.run).await;
+        let Err(StoreError::Corrupt(source)) = refused else { panic!("{refused:?}") };
+        assert!(matches!(source.downcast_ref(), Some(BadValue::Contradiction(_))));
+
+        // NO-LAZARUS, by itself: a renewal judged at an instant past the expiry changes no row.
+        let late = now.plus(Duration::from_secs(61));
+        let renew = |owner: &str, fence: i64, at: Timestamp| {
+            sqlx::query(sql::RENEW)
+                .bind(submit.id.to_string())
+                .bind(owner.to_owned())
+                .bind(fence)
+                .bind(at.as_micros())
+                .bind(at.as_micros() + 1)
+        };
+        for (owner, fence, at) in [("a#1", 1, late), ("b#1", 1, now), ("a#1", 2, now)] {
+            assert_eq!(execute(&mut connection, renew(owner, fence, at)).await.expect("an answer"), 0);
+        }
+        assert_eq!(execute(&mut connection, renew("a#1", 1, now)).await.expect("an answer"), 1);
+    }
+}
