@@ -11,8 +11,9 @@ use lease_core::StoreError;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Executor as _};
 use tokio::sync::Mutex as FairMutex;
+use tokio::time::{Instant, sleep};
 
-use crate::error;
+use crate::error::{self, Class};
 
 /// Connections kept for reading.
 const READERS: usize = 4;
@@ -20,9 +21,26 @@ const READERS: usize = 4;
 /// Opening and reading only wait while the file is being recovered, put away or its tables change.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// Connects. While another program makes the file, recovers it or puts it away, SQLite answers some
+/// statements of a new connection "busy" at once, whatever its limit; so this asks again for a while.
+pub(crate) async fn connect(options: &SqliteConnectOptions) -> Result<SqliteConnection, sqlx::Error> {
+    let give_up = Instant::now() + PATIENCE;
+    loop {
+        match options.connect().await {
+            Err(failed) if error::class(&failed) == Class::Busy && Instant::now() < give_up => {
+                sleep(BETWEEN_TRIES).await;
+            }
+            connected => return connected,
+        }
+    }
+}
+
 /// Writers queue by themselves, in short steps: SQLite's own wait grows with every try, and those who
 /// came first come last.
 const WRITERS_DO_NOT_WAIT: &str = "PRAGMA busy_timeout = 0";
+
+/// How long to wait before a connection is tried again.
+const BETWEEN_TRIES: Duration = Duration::from_millis(5);
 
 /// What a connection is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,7 +85,7 @@ impl Connections {
             .foreign_keys(true)
             .busy_timeout(PATIENCE)
             .disable_statement_logging();
-        let mut connection = options.connect().await.map_err(error::before_commit)?;
+        let mut connection = connect(&options).await.map_err(error::before_commit)?;
         if usage != Use::Read {
             connection.execute(WRITERS_DO_NOT_WAIT).await.map_err(error::before_commit)?;
         }

@@ -7,7 +7,7 @@ use lease_core::{StoreError, Timestamp};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteRow};
 use sqlx::{ConnectOptions as _, Executor as _};
 
-use crate::connections::{Connections, Use};
+use crate::connections::{self, Connections, Use};
 use crate::effect::{EffectWriter, SqlEffects};
 use crate::error::{self, Class};
 use crate::location::{self, OpenError};
@@ -109,7 +109,7 @@ async fn prepare(path: &Path, create: bool) -> Result<(), StoreError> {
         | Class::Gone
         | Class::Unexpected => error::before_commit(failed),
     };
-    let mut connection = options.connect().await.map_err(told)?;
+    let mut connection = connections::connect(&options).await.map_err(told)?;
     connection.execute("BEGIN IMMEDIATE; ROLLBACK").await.map_err(told)?;
     Ok(())
 }
