@@ -7,6 +7,7 @@
 use std::error::Error as StdError;
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use lease_core::{
     Digest, InvalidKey, InvalidOwner, InvalidPhase, InvalidWho, PlanId, SettingsError, StoreError,
@@ -44,6 +45,14 @@ pub(crate) enum Error {
     /// Worker settings out of range.
     #[error(transparent)]
     WorkerSettings(#[from] WorkerSettingsError),
+    /// A lease that is over before a database has answered.
+    #[error("ttl of {ttl:?} is shorter than {shortest:?}: too short for a database to answer in")]
+    TtlTooShort {
+        /// The TTL asked for.
+        ttl: Duration,
+        /// The shortest one taken.
+        shortest: Duration,
+    },
     /// A limit of zero.
     #[error("loss limit of {0} is not between 1 and 2147483647")]
     LossLimit(u32),
@@ -202,6 +211,7 @@ impl Error {
             | Self::InvalidUrl(_)
             | Self::LeaseSettings(_)
             | Self::WorkerSettings(_)
+            | Self::TtlTooShort { .. }
             | Self::LossLimit(_)
             | Self::WorkerName(_)
             | Self::Who(_)
@@ -269,6 +279,7 @@ impl Error {
             | Self::Claims(_)
             | Self::LeaseSettings(_)
             | Self::WorkerSettings(_)
+            | Self::TtlTooShort { .. }
             | Self::LossLimit(_)
             | Self::WorkerName(_)
             | Self::Who(_)

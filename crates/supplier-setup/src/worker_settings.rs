@@ -16,6 +16,9 @@ const APPLICATION_NAME: &str = "supplier-setup";
 /// The connections for heartbeats: one for all of them, one for a lease whose row is waited for, and
 /// one for the question why a lease is lost.
 const HEARTBEAT_CONNECTIONS: u32 = 3;
+/// The shortest lease a worker takes: opening a connection, a claim and a renewal have to fit into it
+/// on a busy machine, and a shorter one would only look like a database that is out of reach.
+const SHORTEST_TTL: Duration = Duration::from_millis(100);
 /// The default TTL: verbs that hold no lease get its limits.
 const USUAL_TTL: Duration = Duration::from_secs(120);
 
@@ -37,6 +40,9 @@ impl AllSettings {
     /// With the rule that they break.
     pub(crate) fn of(flags: &WorkerFlags) -> Result<Self, Error> {
         let ttl = Ttl::new(flags.ttl)?;
+        if ttl.as_duration() < SHORTEST_TTL {
+            return Err(Error::TtlTooShort { ttl: ttl.as_duration(), shortest: SHORTEST_TTL });
+        }
         let heartbeat = flags.heartbeat.unwrap_or(ttl.as_duration() / 3);
         let margin = flags.margin.unwrap_or(LeaseSettings::default_margin(ttl));
         let worker = WorkerSettings {
@@ -120,6 +126,8 @@ mod tests {
     #[test]
     fn case_14_flags_that_do_not_fit_are_refused_by_rule() {
         assert_eq!(refused(&["--ttl", "0"]), SettingsError::Ttl(Duration::ZERO));
+        assert!(matches!(settings(&["--ttl", "99ms"]), Err(Error::TtlTooShort { .. })));
+        assert!(settings(&["--ttl", "100ms"]).is_ok());
         assert_eq!(refused(&["--heartbeat", "0"]), SettingsError::HeartbeatZero);
         assert!(matches!(refused(&["--heartbeat", "2m"]), SettingsError::HeartbeatTooLong { .. }));
         assert!(matches!(refused(&["--margin", "3m"]), SettingsError::MarginTooLong { .. }));
