@@ -31,6 +31,17 @@ words! {
     }
 }
 
+impl AttemptOutcome {
+    /// Whether it is the holder of the live lease that ends an attempt so, with what it did to the run.
+    #[must_use]
+    pub fn is_the_holders_own(self) -> bool {
+        match self {
+            Self::Completed | Self::Yielded | Self::Retrying | Self::Waiting | Self::Failed => true,
+            Self::Cancelled | Self::Revoked | Self::Superseded | Self::Blocked => false,
+        }
+    }
+}
+
 /// One claim, keyed by (run, fence).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attempt {
@@ -53,6 +64,22 @@ impl Attempt {
     #[must_use]
     pub fn open(fence: FencingToken, owner: OwnerId, claimed_at: Timestamp, from_phase: Phase) -> Self {
         Self { fence, owner, claimed_at, from_phase, end: None, reason: None }
+    }
+
+    /// This attempt with the end that the run has just been given; `None` where the end that it has
+    /// stays.
+    ///
+    /// A worker that waits in vain for the answer to its last request records `blocked`. If that
+    /// request then lands after all, under the lease that is still live, what it did to the run is how
+    /// the attempt ended: it replaces `blocked`. An operator's word replaces nothing.
+    #[must_use]
+    pub fn ended(&self, outcome: AttemptOutcome, reason: Option<Document>, now: Timestamp) -> Option<Self> {
+        let replaced = match self.outcome() {
+            None => true,
+            Some(AttemptOutcome::Blocked) => outcome.is_the_holders_own(),
+            Some(_) => false,
+        };
+        replaced.then(|| Self { end: Some((outcome, now)), reason, ..self.clone() })
     }
 
     /// The outcome, if it ended.

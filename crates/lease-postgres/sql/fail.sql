@@ -33,7 +33,8 @@ WITH durably AS MATERIALIZED (
     UPDATE lease.attempts a
     SET ended_at = d.now, outcome = 'failed', reason = $5::jsonb
     FROM failed d
-    WHERE a.run_id = d.id AND a.fence = $3::bigint AND a.ended_at IS NULL
+    WHERE a.run_id = d.id AND a.fence = $3::bigint
+        AND (a.outcome IS NULL OR a.outcome = 'blocked')
 )
 SELECT CASE WHEN j.id IS NULL THEN 'gone' WHEN j.verdict = 'done' AND d.id IS NULL THEN NULL ELSE j.verdict END AS verdict,
     j.phase, j.status, j.paused, j.fence, j.owner, j.lease_ended,

@@ -45,9 +45,10 @@ WITH durably AS MATERIALIZED (
     SELECT d.id, $5::text, $3::bigint, $7::jsonb, d.now FROM saved d
 ), ended AS (
     UPDATE lease.attempts a
-    SET ended_at = d.now, outcome = 'completed'
+    SET ended_at = d.now, outcome = 'completed', reason = NULL
     FROM saved d
-    WHERE d.status = 'completed' AND a.run_id = d.id AND a.fence = $3::bigint AND a.ended_at IS NULL
+    WHERE d.status = 'completed' AND a.run_id = d.id AND a.fence = $3::bigint
+        AND (a.outcome IS NULL OR a.outcome = 'blocked')
 )
 SELECT CASE WHEN j.id IS NULL THEN 'gone' WHEN j.verdict = 'done' AND d.id IS NULL THEN NULL ELSE j.verdict END AS verdict,
     j.key, j.phase, coalesce(d.status, j.status) AS status, j.paused, j.fence, j.owner,

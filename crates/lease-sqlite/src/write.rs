@@ -152,7 +152,7 @@ async fn write_attempt(
                 }
             }
         }
-        // None may be left to end: it was marked as blocked before.
+        // None may be left to end: an operator cancels under a holder that has given up.
         AttemptChange::End { fence, outcome, reason } => {
             let reason = reason.map(|reason| reason.to_json());
             end(connection, run, fence, outcome, reason, now).await.map(drop)

@@ -49,8 +49,8 @@ pub struct Change {
     pub action: Option<OperatorAction>,
 }
 
-/// What happens to attempts. Ends are at the decision's `now`, and touch only attempts that never
-/// ended.
+/// What happens to attempts. Ends are at the decision's `now`. An end that is known stays:
+/// superseding touches only attempts that never ended, and for the others see [`Attempt::ended`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AttemptChange {
     /// Ends this one.

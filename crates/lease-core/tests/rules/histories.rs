@@ -6,8 +6,8 @@
 use lease_core::transition::{self, Decision};
 use lease_core::{
     Action, AfterSave, Attempt, AttemptOutcome, BlockedVerdict, ClaimVerdict, Due, FailVerdict, Hold,
-    IdempotencyKey, LeaseId, OperatorVerdict, PhaseName, ReleaseVerdict, RenewVerdict, Run, SaveVerdict,
-    Standing, Status,
+    IdempotencyKey, LeaseEnd, LeaseId, OperatorVerdict, PhaseName, ReleaseVerdict, RenewVerdict, Run,
+    SaveVerdict, Standing, Status,
 };
 use proptest::prelude::*;
 
@@ -269,8 +269,9 @@ impl History {
         assert_eq!(mark, receipts.last().map(|receipt| receipt.fence));
     }
 
-    /// TRUTH: one attempt for each number; an outcome, once written, changes only to `blocked`, and
-    /// only from `superseded`; every attempt but the newest has ended, and the newest with its lease.
+    /// TRUTH: one attempt for each number; an outcome, once written, changes only from `superseded` to
+    /// `blocked`, and from `blocked` to how the lease was ended in this very step, by its own holder;
+    /// every attempt but the newest has ended, and the newest with its lease.
     fn check_attempts(&self, before: &World) {
         let attempts = &self.world.attempts;
         let numbers: Vec<u64> = attempts.iter().map(|attempt| attempt.fence.get()).collect();
@@ -281,6 +282,13 @@ impl History {
                 (Some(AttemptOutcome::Superseded), Some(AttemptOutcome::Blocked)) => {
                     let ended_at = |attempt: &Attempt| attempt.end.map(|(_, at)| at);
                     assert_eq!(ended_at(was), ended_at(is));
+                }
+                (Some(AttemptOutcome::Blocked), Some(outcome)) if was != is => {
+                    let (was_held, hold) = (&before.run.hold, &self.world.run.hold);
+                    assert!(matches!(was_held, Hold::Held { fence, .. } if *fence == is.fence), "{is:?}");
+                    let Hold::Ended { how, .. } = hold else { panic!("{hold:?} under {is:?}") };
+                    assert!(!matches!(how, LeaseEnd::Cancelled | LeaseEnd::Revoked), "{is:?}");
+                    assert_eq!(outcome.as_str(), how.as_str());
                 }
                 (Some(_), _) => assert_eq!(was, is),
                 (None, _) => {}

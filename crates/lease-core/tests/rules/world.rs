@@ -60,10 +60,10 @@ impl World {
         match change {
             AttemptChange::Open(attempt) => self.attempts.push(attempt),
             AttemptChange::End { fence, outcome, reason } => {
-                let open = self.attempts.iter_mut().filter(|found| found.end.is_none());
-                for attempt in open.filter(|found| found.fence == fence) {
-                    attempt.end = Some((outcome, now));
-                    attempt.reason.clone_from(&reason);
+                for attempt in self.attempts.iter_mut().filter(|found| found.fence == fence) {
+                    if let Some(ended) = attempt.ended(outcome, reason.clone(), now) {
+                        *attempt = ended;
+                    }
                 }
             }
             AttemptChange::SupersedeUpTo(fence) => {

@@ -216,6 +216,48 @@ pub async fn truth_an_outcome_is_not_overwritten_by_blocked(harness: &dyn Harnes
     }
 }
 
+/// TRUTH: a worker hears nothing of its last request, gives up and records `blocked`; the request
+/// lands after that, under the live lease. What it did to the run is the attempt's outcome. Where an
+/// operator ends that lease instead, it stays `blocked`.
+pub async fn truth_a_request_that_lands_after_its_worker_gave_up_ends_the_attempt(harness: &dyn Harness) {
+    let scene = Scene::new(harness).await;
+    let gave_up = async |number: u128, key: &str| {
+        let lease = scene.granted(scene.run(number, key).await, "w#1").await;
+        assert_eq!(judged(scene.store.mark_blocked(&lease, &blocked()).await), BlockedVerdict::Recorded);
+        lease
+    };
+    let completed = gave_up(1, "completed").await;
+    scene.complete(&completed).await;
+    let failed = gave_up(2, "failed").await;
+    assert_eq!(scene.fail(&failed, "submitted").await, FailVerdict::Failed);
+    let retrying = gave_up(3, "retrying").await;
+    scene.released(&retrying, "submitted", later(seconds(1))).await;
+    let waiting = gave_up(4, "waiting").await;
+    scene.released(&waiting, "submitted", Due::Approval).await;
+    let yielded = gave_up(5, "yielded").await;
+    scene.released(&yielded, "submitted", Due::Now).await;
+    let saved = gave_up(6, "saved").await;
+    scene.saved(&saved, "submitted", "a").await;
+    let cancelled = gave_up(7, "cancelled").await;
+    scene.done(cancelled.run, &lease_core::Action::Cancel).await;
+    let revoked = gave_up(8, "revoked").await;
+    scene.done(revoked.run, &lease_core::Action::Revoke { fence: fence(1) }).await;
+    for (lease, outcome, keeps_the_loss) in [
+        (completed, AttemptOutcome::Completed, false),
+        (failed, AttemptOutcome::Failed, false),
+        (retrying, AttemptOutcome::Retrying, false),
+        (waiting, AttemptOutcome::Waiting, false),
+        (yielded, AttemptOutcome::Yielded, false),
+        (saved, AttemptOutcome::Blocked, true),
+        (cancelled, AttemptOutcome::Blocked, true),
+        (revoked, AttemptOutcome::Blocked, true),
+    ] {
+        assert_eq!(scene.outcomes(lease.run).await, [(1, Some(outcome))]);
+        let attempts = judged(scene.store.attempts(lease.run).await);
+        assert_eq!(attempts[0].reason == Some(blocked()), keeps_the_loss, "{outcome}: {:?}", attempts[0]);
+    }
+}
+
 /// Case 2. NO-LATE-SAVE: a release or failing that waited for the row past the expiry is refused,
 /// and a save that waits behind them is told that the lease is over.
 pub async fn case_2_an_end_that_waited_past_the_expiry_is_refused(harness: &dyn Harness) {

@@ -88,6 +88,7 @@ macro_rules! conformance_tests {
                 an_end_that_names_another_phase_is_a_phase_conflict
                 blocked_not_failed_being_turned_away_is_written_on_the_attempt_alone
                 truth_an_outcome_is_not_overwritten_by_blocked
+                truth_a_request_that_lands_after_its_worker_gave_up_ends_the_attempt
                 case_2_an_end_that_waited_past_the_expiry_is_refused
             }
             operator {

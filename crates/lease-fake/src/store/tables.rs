@@ -116,9 +116,10 @@ impl Row {
         match change {
             AttemptChange::Open(attempt) => self.attempts.push(attempt),
             AttemptChange::End { fence, outcome, reason } => {
-                for attempt in self.never_ended().filter(|attempt| attempt.fence == fence) {
-                    attempt.end = Some((outcome, now));
-                    attempt.reason.clone_from(&reason);
+                for attempt in self.attempts.iter_mut().filter(|attempt| attempt.fence == fence) {
+                    if let Some(ended) = attempt.ended(outcome, reason.clone(), now) {
+                        *attempt = ended;
+                    }
                 }
             }
             AttemptChange::SupersedeUpTo(fence) => {

@@ -218,11 +218,15 @@ impl Ledger {
         }
     }
 
-    /// Ends the lease that is set, and its attempt where that has no outcome yet.
+    /// Ends the lease that is set, and its attempt where that has no outcome yet. What its holder asked
+    /// for before it gave up and recorded `blocked` is the truer outcome; an operator's end is not.
     pub(crate) fn end(&mut self, how: LeaseEnd, outcome: AttemptOutcome) {
         self.lease = Lease::Ended(how);
-        if let Some((_, known)) = self.claims.last_mut() {
-            known.get_or_insert(outcome);
+        let by_operator = matches!(how, LeaseEnd::Cancelled | LeaseEnd::Revoked);
+        if let Some((_, known)) = self.claims.last_mut()
+            && (known.is_none() || (*known == Some(AttemptOutcome::Blocked) && !by_operator))
+        {
+            *known = Some(outcome);
         }
     }
 
