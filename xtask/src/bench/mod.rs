@@ -1,10 +1,12 @@
 //! `bench`: what the operations cost through pgbench and through lease-postgres, on one private server
-//! in one run, and what a real worker's steps cost.
+//! in one run, and what a real worker's steps cost; and what they cost through SQLite's library and
+//! through lease-sqlite.
 //!
 //! A number is printed only if every operation behind it had the answer that is measured: the Rust side
 //! looks at each, and on both sides the tables must have changed by as much as was counted. A missed aim
 //! is printed and is no failure.
 
+mod embedded;
 mod facts;
 mod operation;
 mod pgbench;
@@ -73,7 +75,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let mut bench = speed::Bench::new(&server, &programs)?;
     for &operation in &arguments.operations {
         for &connections in &arguments.connections {
-            report::cell(&bench.cell(operation, connections, rounds)?);
+            let aimed_at = connections == report::AIM_AT;
+            report::cell(&bench.cell(operation, connections, rounds)?, aimed_at);
         }
     }
     report::in_page(&programs.bench(&server, speed::DATABASE, &["beat"])?)?;
@@ -84,6 +87,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
             "statements per step: the server has no pg_stat_statements (Debian: postgresql-contrib)"
                 .to_owned(),
         ));
+    }
+    report::embedded_heading();
+    for &operation in &arguments.operations {
+        report::cell(&embedded::cell(&programs, operation, rounds)?, true);
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -16,6 +16,8 @@ const RAN_OUT: i32 = 3;
 pub(super) struct Programs {
     /// `lease-postgres`'s own benchmark program.
     bench: PathBuf,
+    /// `lease-sqlite`'s.
+    measure: PathBuf,
     /// The product.
     product: PathBuf,
 }
@@ -25,6 +27,7 @@ impl Programs {
     pub(super) fn build() -> Result<Self, Failure> {
         let mut build = cargo();
         build.args(["build", "--release", "--package", "lease-postgres", "--example", "bench"]);
+        build.args(["--package", "lease-sqlite", "--example", "measure"]);
         build.args(["--package", "supplier-setup", "--bin", "supplier-setup"]);
         // Says where it puts what it builds; what the compiler says goes to standard error.
         build.arg("--message-format=json-render-diagnostics");
@@ -32,7 +35,7 @@ impl Programs {
         let built = |name: &str| {
             executable(&said, name).ok_or_else(|| Failure::NotMeasured(format!("cargo built no {name}")))
         };
-        Ok(Self { bench: built("bench")?, product: built("supplier-setup")? })
+        Ok(Self { bench: built("bench")?, measure: built("measure")?, product: built("supplier-setup")? })
     }
 
     /// Runs the benchmark program, which has to succeed.
@@ -43,6 +46,11 @@ impl Programs {
         arguments: &[&str],
     ) -> Result<Facts, Failure> {
         output(&mut self.benching(server, database, arguments)).map(|said| Facts::read(&said))
+    }
+
+    /// Runs the benchmark program of the embedded store.
+    pub(super) fn measure(&self, arguments: &[&str]) -> Result<Facts, Failure> {
+        output(Command::new(&self.measure).args(arguments)).map(|said| Facts::read(&said))
     }
 
     /// Runs an operation; `None` where the rows were too few for it.
