@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use serde_json::Value;
@@ -12,10 +12,10 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{ConnectOptions as _, Row as _};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::support::{Folder, Program, supplier};
+use crate::support::{Folder, Program, Started, supplier};
 
-const SUPPLIERS: usize = 600;
-const KILLS: u64 = 40;
+const SUPPLIERS: usize = 2_000;
+const KILLS: u64 = 200;
 
 struct File {
     folder: Folder,
@@ -33,6 +33,35 @@ impl File {
 
     fn program(&self) -> Program {
         Program::new().env("DATABASE_URL", &format!("sqlite://{}", self.path.display()))
+    }
+
+    /// Suppliers that are to be set up.
+    fn submit(&self, suppliers: usize) {
+        let records: Vec<String> = (0..suppliers).map(|number| supplier(&format!("K-{number:04}"))).collect();
+        let file = self.folder.write("suppliers.ndjson", records.join("\n"));
+        self.program().args(["submit", "--migrate"]).file(&file).end().expect_code(0);
+    }
+
+    fn number(&self, sql: &'static str) -> usize {
+        self.rows(sql)[0].parse().unwrap()
+    }
+
+    /// All are set up, each phase with its one receipt.
+    fn is_done(&self, suppliers: usize) {
+        let completed = "SELECT CAST(count(*) AS TEXT) FROM lease_runs WHERE status = 'completed'";
+        assert_eq!(self.number(completed), suppliers);
+        assert_eq!(self.number("SELECT CAST(count(*) AS TEXT) FROM lease_receipts"), suppliers * 3);
+        // FENCE-UP: each number was given out once, and none is missing.
+        let numbers = "SELECT r.key FROM lease_runs r WHERE r.fence <>
+            (SELECT count(*) FROM lease_attempts a WHERE a.run_id = r.id AND a.fence BETWEEN 1 AND r.fence)";
+        assert_eq!(self.rows(numbers), [""; 0], "FENCE-UP");
+        // TRUTH: the attempt that saved the last phase completed the run, and no other did.
+        let completers = "SELECT r.key FROM lease_runs r JOIN lease_attempts a ON a.run_id = r.id
+            WHERE (a.outcome IS 'completed') <> (a.fence = r.phase_fence)";
+        assert_eq!(self.rows(completers), [""; 0], "TRUTH");
+        let falling = "SELECT t.run_id FROM lease_receipts t
+            JOIN lease_receipts u ON u.run_id = t.run_id AND u.saved_us > t.saved_us AND u.fence < t.fence";
+        assert_eq!(self.rows(falling), [""; 0], "ONE-RECEIPT");
     }
 
     /// The rows of a query with one column of text.
@@ -66,18 +95,17 @@ impl File {
     }
 }
 
+const WORK: [&str; 10] =
+    ["--json", "work", "--concurrency", "4", "--ttl", "600ms", "--poll", "50ms", "--loss-limit", "1000"];
+
 /// ALL-OR-NOTHING, ONE-RECEIPT, RESUME.
 #[test]
 fn all_or_nothing_a_file_whose_workers_are_killed_at_any_instant_loses_nothing_that_was_told() {
     let file = File::new();
-    let records: Vec<String> = (0..SUPPLIERS).map(|number| supplier(&format!("K-{number:03}"))).collect();
-    let suppliers = file.folder.write("suppliers.ndjson", records.join("\n"));
-    file.program().args(["submit", "--migrate"]).file(&suppliers).end().expect_code(0);
-    let work =
-        ["--json", "work", "--concurrency", "4", "--ttl", "600ms", "--poll", "50ms", "--loss-limit", "1000"];
+    file.submit(SUPPLIERS);
     let mut told = BTreeMap::new();
     for kill in 0..KILLS {
-        let mut worker = file.program().args(work).start();
+        let mut worker = file.program().args(WORK).start();
         // Spread over the start, the first claims and the saves after them; the same ones each time.
         thread::sleep(Duration::from_millis(20 + (kill * 37) % 101));
         worker.signal(Signal::KILL);
@@ -94,10 +122,50 @@ fn all_or_nothing_a_file_whose_workers_are_killed_at_any_instant_loses_nothing_t
         file.is_whole(&told);
     }
     assert!(!told.is_empty(), "no save was ever told of");
-    file.program().args(work).args(["--drain"]).end().expect_code(0);
+    file.program().args(WORK).args(["--drain"]).end().expect_code(0);
     file.is_whole(&told);
-    let completed = file.rows("SELECT CAST(count(*) AS TEXT) FROM lease_runs WHERE status = 'completed'");
-    assert_eq!(completed, [SUPPLIERS.to_string()]);
-    let receipts = file.rows("SELECT CAST(count(*) AS TEXT) FROM lease_receipts");
-    assert_eq!(receipts, [(SUPPLIERS * 3).to_string()]);
+    file.is_done(SUPPLIERS);
+}
+
+/// ONE-HOLDER, ONE-RECEIPT, LIVENESS. Four workers, of which two are killed again and again while all
+/// work on the same file; none ever tells its user of a locked database.
+#[test]
+fn one_holder_four_workers_on_one_file_of_which_two_keep_being_killed_set_up_a_thousand_suppliers() {
+    const CROWD: usize = 1_000;
+    let file = File::new();
+    file.submit(CROWD);
+    let worker = |place: usize, life: u64| {
+        // Written to files: a pipe that nobody reads would hold a worker up.
+        let results = file.folder.write(&format!("worker-{place}-{life}"), "");
+        let name = format!("w{place}-{life}");
+        let started = file.program().args(WORK).args(["--name", &name]);
+        (started.results_to(&results.display().to_string()).start(), results)
+    };
+    let mut workers: Vec<_> = (0..4).map(|place| worker(place, 0)).collect();
+    let mut ended = Vec::new();
+    let mut kills = 0;
+    let give_up = Instant::now() + Duration::from_secs(120);
+    let open = "SELECT CAST(count(*) AS TEXT) FROM lease_runs WHERE status = 'open'";
+    while file.number(open) > 0 {
+        assert!(Instant::now() < give_up, "{} runs are still open", file.number(open));
+        // Not in step with anything the workers do; the same spread each time.
+        thread::sleep(Duration::from_millis(60 + (kills * 89) % 211));
+        kills += 1;
+        let place = usize::from(kills % 2 == 0);
+        let (mut killed, results) = std::mem::replace(&mut workers[place], worker(place, kills));
+        assert!(killed.runs(), "a worker ended by itself: {:?}", killed.end());
+        killed.signal(Signal::KILL);
+        ended.push((killed, results));
+    }
+    for (mut running, results) in workers {
+        running.signal(Signal::TERM);
+        ended.push((running, results));
+    }
+    for (worker, results) in ended {
+        let said = Started::end(worker).stderr + &std::fs::read_to_string(results).unwrap();
+        assert!(!said.to_lowercase().contains("locked") && !said.contains("busy"), "{said}");
+    }
+    assert!(kills > 5, "the work was over after {kills} kills");
+    file.is_whole(&BTreeMap::new());
+    file.is_done(CROWD);
 }
