@@ -13,7 +13,7 @@ struct Source {
 }
 
 impl Source {
-    fn new() -> Self {
+    fn migrated() -> Self {
         let folder = Folder::new();
         folder.script(
             "screen.sh",
@@ -29,6 +29,12 @@ impl Source {
         let url = format!("sqlite://{}", folder.path("runs.db").display());
         let source = Self { folder, url, plan };
         source.on(&["migrate"]).expect_code(0);
+        source
+    }
+
+    /// One or a few in each state, 26 in all.
+    fn new() -> Self {
+        let source = Self::migrated();
         // Completed ones, with rows in the supplier's tables.
         let records: Vec<String> = (0..20).map(|number| supplier(&format!("DONE-{number:02}"))).collect();
         let file = source.folder.write("done.ndjson", records.join("\n"));
@@ -46,6 +52,34 @@ impl Source {
         source
     }
 
+    /// A thousand runs: 400 completed, 250 waiting of which 20 were then approved, 150 failed, 50
+    /// cancelled, 50 paused, 100 never claimed.
+    fn of_a_thousand() -> Self {
+        let source = Self::migrated();
+        let write = |name: &str, groups: &[(&str, usize)]| {
+            let keys =
+                groups.iter().flat_map(|&(word, many)| (0..many).map(move |n| format!("{word}-{n:03}")));
+            let records: Vec<String> = keys.map(|key| supplier(&key)).collect();
+            source.folder.write(name, records.join("\n"))
+        };
+        let done = write("done.ndjson", &[("DONE", 400)]);
+        source.program().args(["run"]).file(&done).end().expect_code(0);
+        let long = write("long.ndjson", &[("WAIT", 250), ("bad", 150), ("CANCEL", 50), ("PAUSE", 50)]);
+        source.program().args(["submit", "--plan"]).file(&source.plan).file(&long).end().expect_code(0);
+        for number in 0..50 {
+            source.on(&["pause", &format!("PAUSE-{number:03}"), "--by", "kim"]).expect_code(0);
+            source.on(&["cancel", &format!("CANCEL-{number:03}"), "--by", "kim", "--yes"]).expect_code(0);
+        }
+        source.program().args(["work", "--drain", "--plan"]).file(&source.plan).end().expect_code(20);
+        for number in 0..20 {
+            let key = format!("WAIT-{number:03}");
+            source.on(&["approve", &key, "--phase", "confirmed", "--by", "ann"]).expect_code(0);
+        }
+        let new = write("new.ndjson", &[("NEW", 100)]);
+        source.program().args(["submit"]).file(&new).end().expect_code(0);
+        source
+    }
+
     fn program(&self) -> Program {
         Program::new().env("DATABASE_URL", &self.url)
     }
@@ -57,6 +91,16 @@ impl Source {
     fn transfer(&self, to: &Database) -> Ended {
         Program::new().args(["--json", "transfer", "--from", &self.url, "--to", to.url()]).end()
     }
+}
+
+/// All runs as `list` tells of them, without what passes with time.
+fn listed(program: Program) -> Vec<Value> {
+    let told = program.args(["--json", "list", "--limit", "2000"]).end().expect_code(0).json();
+    let mut runs = told["runs"].as_array().unwrap().clone();
+    for run in &mut runs {
+        run["lease"].take();
+    }
+    runs
 }
 
 /// All runs as `show` tells of them, without what passes with time.
@@ -114,6 +158,47 @@ fn fence_up_runs_in_all_states_move_with_their_numbers_and_work_goes_on() {
         (status("bad-1"), status("CANCEL-1"), status("PAUSE-1")),
         ("failed".into(), "cancelled".into(), "open".into())
     );
+}
+
+/// FENCE-UP, RESUME: the same with a thousand of them.
+#[test]
+fn fence_up_a_thousand_runs_move_with_their_numbers_and_work_goes_on() {
+    let (source, target) = (Source::of_a_thousand(), Database::migrated());
+    let before = listed(source.program());
+    assert_eq!(source.transfer(&target).expect_code(0).json()["runs"], json!(1_000));
+    let moved = listed(target.program());
+    assert_eq!(moved.len(), 1_000);
+    assert_eq!(moved, before);
+    let show = |program: Program, key: &str| {
+        let mut shown = program.args(["--json", "show", key]).end().expect_code(0).json();
+        shown["run"]["lease"].take();
+        shown
+    };
+    for run in moved.iter().step_by(13) {
+        let key = run["key"].as_str().unwrap();
+        assert_eq!(show(target.program(), key), show(source.program(), key));
+    }
+    let mut all_go_on = target.program().args(["work", "--drain", "--plan", "built-in", "--plan"]);
+    all_go_on = all_go_on.file(&source.plan);
+    all_go_on.end().expect_code(0);
+    let after = listed(target.program());
+    for (before, after) in before.iter().zip(&after) {
+        let fence = |run: &Value| run["fence"].as_u64().unwrap();
+        assert_eq!(before["key"], after["key"]);
+        assert!(fence(after) >= fence(before), "{before} became {after}");
+        let goes_on = before["status"] == "open" && before["paused"] == json!(false);
+        assert_eq!(fence(after) > fence(before), goes_on, "{before} became {after}");
+    }
+    let count = |status: &str| after.iter().filter(|run| run["status"] == status).count();
+    assert_eq!(
+        ["completed", "waiting", "failed", "cancelled", "open"].map(count),
+        [400 + 20 + 100, 230, 150, 50, 50]
+    );
+    // One receipt for each phase that was saved, here as there.
+    let extra =
+        "SELECT r.key FROM lease.runs r WHERE (SELECT count(*) FROM lease.receipts t WHERE t.run_id = r.id)
+        <> CASE r.phase WHEN 'submitted' THEN 0 ELSE array_position(r.phases, r.phase) END";
+    assert_eq!(target.rows(extra), [""; 0], "ONE-RECEIPT");
 }
 
 #[test]
