@@ -64,7 +64,7 @@ impl LeaseStore for PgStore {
         if save.effects().is_empty() {
             saving::save_alone(&self.connections, save).await
         } else {
-            saving::save_with_effects(&self.connections, &self.effects, save).await
+            saving::save_with_effects(&self.connections, &self.turns, &self.effects, save).await
         }
     }
 

@@ -30,6 +30,7 @@ mod scratch;
 mod settings;
 mod sql;
 mod store;
+mod turns;
 mod url;
 
 pub use effect::{EffectError, EffectWriter, SavedPhase, SqlEffects};

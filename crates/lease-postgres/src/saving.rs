@@ -1,8 +1,9 @@
 //! Saves: one statement, or with effects one transaction.
 //!
 //! Keeps ALL-OR-NOTHING and NO-LATE-SAVE. The transaction is begun, the fenced statement sent, and
-//! only if it changed its row the effects are written and all is committed. It runs in a task of its
-//! own, so that no cancelled request can stop it half-way, and its connection is closed on any doubt.
+//! only if it changed its row the effects are written and all is committed. From its begin on it runs in
+//! a task of its own, so that no cancelled request can stop it half-way, and its connection is closed on
+//! any doubt. A request that is given up before that sends nothing any more.
 //! Where the whole process stops, the server ends the transaction within half of the TTL.
 
 use std::sync::Arc;
@@ -12,12 +13,13 @@ use lease_core::{AfterSave, LostReason, RunKey, Save, SaveVerdict, StoreError, T
 use sqlx::postgres::PgRow;
 use sqlx::{AssertSqlSafe, FromRow as _, PgConnection};
 
-use crate::connections::{Ask, Connections, bounded};
+use crate::connections::{Ask, Connections, Line, bounded};
 use crate::effect::{EffectError, EffectWriter, SavedPhase};
 use crate::error::{self, Class};
 use crate::holder_row::{HolderAnswer, HolderRow, Judged, Word, out_of_place};
 use crate::row::row;
 use crate::sql;
+use crate::turns::Turns;
 use lease_core::stored::{BadValue, invalid, present};
 
 row! {
@@ -44,22 +46,37 @@ pub(crate) async fn save_alone(connections: &Connections, save: &Save) -> Result
     Ok(verdict(&row.try_into()?, save)?)
 }
 
-/// A save with effects, in a task that goes on even when nobody waits for it any more.
+/// A save with effects, in a task that goes on even when nobody waits for it any more. Until the task
+/// has its turn and its connection, giving up leaves nothing behind.
 pub(crate) async fn save_with_effects(
     connections: &Connections,
+    turns: &Turns,
     writer: &Arc<dyn EffectWriter>,
     save: &Save,
 ) -> Result<SaveVerdict, StoreError> {
+    // On another connection nothing is stale. Who is told the same there is told the truth.
+    match one_save(connections, turns, writer, save).await? {
+        Tried::Verdict(verdict) => Ok(verdict),
+        Tried::Stale { .. } => match one_save(connections, turns, writer, save).await? {
+            Tried::Verdict(verdict) => Ok(verdict),
+            Tried::Stale { message } => Ok(SaveVerdict::EffectRefused { message }),
+        },
+    }
+}
+
+async fn one_save(
+    connections: &Connections,
+    turns: &Turns,
+    writer: &Arc<dyn EffectWriter>,
+    save: &Save,
+) -> Result<Tried, StoreError> {
+    let turn = turns.of(save.lease()).await;
+    let line = connections.take().await?;
     let (connections, writer, save) = (connections.clone(), Arc::clone(writer), save.clone());
     let task = tokio::spawn(async move {
-        match in_transaction(&connections, writer.as_ref(), &save).await? {
-            Tried::Verdict(verdict) => Ok(verdict),
-            // On another connection nothing is stale. Who is told the same there is told the truth.
-            Tried::Stale { .. } => match in_transaction(&connections, writer.as_ref(), &save).await? {
-                Tried::Verdict(verdict) => Ok(verdict),
-                Tried::Stale { message } => Ok(SaveVerdict::EffectRefused { message }),
-            },
-        }
+        let tried = in_transaction(&connections, line, writer.as_ref(), &save).await;
+        drop(turn);
+        tried
     });
     task.await.unwrap_or_else(|broken| Err(StoreError::Unknown(Box::new(broken))))
 }
@@ -77,11 +94,11 @@ enum Tried {
 
 async fn in_transaction(
     connections: &Connections,
+    mut line: Line,
     writer: &dyn EffectWriter,
     save: &Save,
 ) -> Result<Tried, StoreError> {
     let limit = connections.answer_limit();
-    let mut line = connections.take().await?;
     let connection = line.connection();
     let row = match bounded(limit, begin_and_save(connection, connections.idle_limit(), save)).await {
         Ok(Ok(row)) => row,
@@ -153,7 +170,7 @@ async fn begin_and_save(
 }
 
 /// Rolls back. Where that fails, the connection is closed, which does the same.
-async fn roll_back(mut line: crate::connections::Line, limit: Duration) {
+async fn roll_back(mut line: Line, limit: Duration) {
     if let Ok(Ok(_)) = bounded(limit, sqlx::raw_sql("ROLLBACK").execute(line.connection())).await {
         line.keep();
     }

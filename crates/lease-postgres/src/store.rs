@@ -8,6 +8,7 @@ use sqlx::postgres::PgPool;
 use crate::connections::Connections;
 use crate::effect::{EffectWriter, SqlEffects};
 use crate::settings::PgSettings;
+use crate::turns::Turns;
 use crate::url;
 
 /// A store on PostgreSQL. Cheap to clone; clones share their connections.
@@ -18,6 +19,7 @@ use crate::url;
 pub struct PgStore {
     pub(crate) connections: Connections,
     pub(crate) effects: Arc<dyn EffectWriter>,
+    pub(crate) turns: Turns,
 }
 
 impl PgStore {
@@ -52,6 +54,6 @@ impl PgStore {
     }
 
     fn on(connections: Connections) -> Self {
-        Self { connections, effects: Arc::new(SqlEffects::default()) }
+        Self { connections, effects: Arc::new(SqlEffects::default()), turns: Turns::default() }
     }
 }

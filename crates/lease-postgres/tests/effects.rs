@@ -8,15 +8,15 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use lease_core::{
-    AfterSave, ClaimVerdict, Effect, EffectKind, LeaseId, LeaseStore as _, LostReason, RunReader as _,
-    SaveVerdict, StoreError, Ttl,
+    AfterSave, ClaimVerdict, Effect, EffectKind, LeaseId, LeaseStore as _, LostReason, Renewals as _,
+    RunReader as _, SaveVerdict, StoreError, Ttl,
 };
-use lease_postgres::{EffectError, EffectWriter, PgStore, SavedPhase, SqlEffects};
+use lease_postgres::{EffectError, EffectWriter, PgSettings, PgStore, SavedPhase, SqlEffects};
 use serde_json::json;
 use sqlx::{Connection as _, PgConnection};
 use support::proxy::{Mischief, Proxy};
 use support::words::{claim, effect, granted, minute, opened, save_with, ttl};
-use support::{Database, Deadline, execute, settings, value};
+use support::{Database, Deadline, execute, settings, value, waiting_sessions};
 use tokio::sync::Semaphore;
 
 const TABLES: &str = "
@@ -55,6 +55,65 @@ async fn database() -> Database {
 
 async fn store(database: &Database) -> PgStore {
     database.store().await.with_effects(Arc::new(statements()))
+}
+
+/// SELF-STOP: a save that is given up while it waits for a connection is not sent after that.
+#[tokio::test]
+async fn self_stop_a_save_given_up_while_it_waits_for_a_connection_is_never_sent() {
+    let database = database().await;
+    let one = PgSettings { max_connections: 1, ..settings() };
+    let store = database.store_with(&one).await.with_effects(Arc::new(statements()));
+    let other = granted(&store, opened(&store, 1, "other").await, "x#1", minute()).await;
+    let lease = granted(&store, opened(&store, 2, "this").await, "y#1", minute()).await;
+    let mut session = database.session().await;
+    execute(&mut session, format!("BEGIN; SELECT FROM lease.runs WHERE id = '{}' FOR UPDATE", other.run))
+        .await;
+    let renewing = tokio::spawn({
+        let (store, other) = (store.clone(), other.clone());
+        async move { store.renew(&other, minute()).await }
+    });
+    waiting_sessions(&mut database.session().await, 1).await;
+    let save = save_with(&lease, "submitted", "a", minute(), vec![effect("room", json!({}))]);
+    {
+        let mut saving = Box::pin(store.save(&save));
+        // It joins the queue for the connection, and is given up there.
+        let begun = std::future::poll_fn(|context| {
+            std::task::Poll::Ready(std::future::Future::poll(saving.as_mut(), context).is_ready())
+        });
+        assert!(!begun.await, "there was a connection");
+    }
+    execute(&mut session, "ROLLBACK").await;
+    let renewed = renewing.await.unwrap().unwrap();
+    assert_eq!(renewed, lease_core::RenewVerdict::Renewed { yield_asked: false });
+    // The connection went to whoever came next, and this read comes after that.
+    let view = store.view(lease.run).await.unwrap().unwrap();
+    assert_eq!(view.run.phase, lease_core::Phase::Submitted);
+    assert_eq!(store.view(lease.run).await.unwrap().unwrap().run, view.run);
+}
+
+/// Saves that are given up while their effects wait for a lock, and sent again, take one connection.
+#[tokio::test]
+async fn saves_given_up_and_sent_again_take_one_connection_for_each_lease() {
+    let database = database().await;
+    let store = store(&database).await;
+    let lease = granted(&store, opened(&store, 1, "one").await, "x#1", minute()).await;
+    let mut session = database.session().await;
+    execute(&mut session, "BEGIN; LOCK TABLE public.rooms").await;
+    let save = save_with(&lease, "submitted", "a", minute(), vec![effect("room", json!({}))]);
+    let mut looking = database.session().await;
+    for _ in 0..4 {
+        let (store, save) = (store.clone(), save.clone());
+        let saving = tokio::spawn(async move { store.save(&save).await });
+        waiting_sessions(&mut looking, 1).await;
+        saving.abort();
+        assert!(saving.await.unwrap_err().is_cancelled());
+    }
+    let open = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
+        AND xact_start IS NOT NULL AND pid <> pg_backend_pid() AND query NOT LIKE '%LOCK TABLE%'";
+    assert_eq!(value::<i64>(&mut looking, open).await, 1, "transactions of the store");
+    execute(&mut session, "ROLLBACK").await;
+    let verdict = store.save(&save).await.unwrap();
+    assert!(matches!(verdict, SaveVerdict::AlreadySaved(AfterSave::Held { .. })), "{verdict:?}");
 }
 
 /// A run at its start, held for so long.

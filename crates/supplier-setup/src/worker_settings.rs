@@ -78,8 +78,9 @@ pub(crate) fn plain_connections() -> PgSettings {
     PgSettings { application_name: APPLICATION_NAME.to_owned(), ..PgSettings::for_ttl(ttl) }
 }
 
+/// One for each run that may wait for a lock, one for claims, and one for what operators ask.
 fn default_connections(concurrency: usize) -> u32 {
-    u32::try_from(concurrency / 2).unwrap_or(u32::MAX).saturating_add(2)
+    u32::try_from(concurrency).unwrap_or(u32::MAX).saturating_add(2)
 }
 
 fn name_of(name: &str) -> Result<WorkerName, Error> {
@@ -142,10 +143,10 @@ mod tests {
     fn the_defaults_fit_and_short_leases_get_short_limits() {
         let usual = settings(&[]).unwrap();
         assert_eq!(usual.worker.lease.heartbeat(), Duration::from_secs(40));
-        assert_eq!(usual.main.max_connections, 6);
+        assert_eq!(usual.main.max_connections, 10);
         let short = settings(&["--ttl", "500ms", "--concurrency", "1"]).unwrap();
         assert!(short.main.statement_timeout < Duration::from_millis(500));
-        assert_eq!(short.main.max_connections, 2);
+        assert_eq!(short.main.max_connections, 3);
     }
 
     #[test]

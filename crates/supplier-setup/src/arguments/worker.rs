@@ -75,8 +75,8 @@ pub(crate) struct WorkerFlags {
     /// TTL]
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub(crate) lock_timeout: Option<Duration>,
-    /// The most database connections, heartbeats' own not counted [default: half of the concurrency
-    /// and 2]
+    /// The most database connections, heartbeats' own not counted [default: two more than the
+    /// concurrency]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub(crate) connections: Option<u32>,
 }
