@@ -32,12 +32,15 @@ pub enum SaveEnd {
     },
     /// It landed and completed the run.
     Completed,
-    /// Nothing landed: the store would not write an effect. The lease is still held.
+    /// The store would not write an effect. The lease is still held.
     EffectRefused {
         /// The lease.
         lease: Lease,
         /// What the store said.
         message: String,
+        /// What became of the save: nothing of this try landed, but an earlier one that got no answer
+        /// may.
+        save: SaveFate,
     },
     /// The lease is lost.
     Lost {
@@ -90,7 +93,9 @@ pub async fn save_phase(store: &dyn LeaseStore, clock: &dyn Clock, mut lease: Le
                 | SaveVerdict::AlreadySaved(AfterSave::Lost(why)) => {
                     SaveEnd::Lost { why, save: SaveFate::Saved }
                 }
-                SaveVerdict::EffectRefused { message } => SaveEnd::EffectRefused { lease, message },
+                SaveVerdict::EffectRefused { message } => {
+                    SaveEnd::EffectRefused { lease, message, save: fate(may_have_landed) }
+                }
                 // The next holder may have saved on since, and then nobody can tell any more.
                 SaveVerdict::Refused(why) => SaveEnd::Lost { why, save: fate(may_have_landed) },
             }
@@ -168,6 +173,10 @@ pub async fn release_lease(
 
 /// Sends a failing until it is answered or `deadline`, the lease's own, has come.
 ///
+/// Where no answer came and the run turns out to be failed, that may have been this request or a claim
+/// that set the run aside: the lease is then lost because the run is finished, and the attempt's outcome
+/// tells which it was (`mark_blocked` answers with it).
+///
 /// # Cancel safety
 /// Dropping the future gives up on the answer: the run may have been failed.
 pub async fn fail_run(
@@ -184,10 +193,7 @@ pub async fn fail_run(
             FailVerdict::Refused(why) => Ended::Lost(why),
         },
         Insisted::Failed { error, .. } => Ended::Error(error),
-        Insisted::OutOfTime { may_have_landed } => {
-            let own_end = may_have_landed.then_some(LostReason::Finished(Ending::Failed));
-            ask_why(store, clock, settings, &fail.lease, own_end).await
-        }
+        Insisted::OutOfTime { .. } => ask_why(store, clock, settings, &fail.lease, None).await,
     }
 }
 

@@ -24,8 +24,10 @@ words! {
 }
 
 words! {
-    /// What the holder asked for when it was turned away.
+    /// What the holder asked for, or was about to ask for, when it was turned away or had to stop.
     Refused, "refused request" {
+        /// The claim itself: its answer came when the lease was over, so nothing was begun.
+        Claim = "claim",
         /// A renewal.
         Renew = "renew",
         /// A save.
@@ -69,6 +71,11 @@ impl Loss {
     /// A loss at this phase without a save under way.
     pub fn before_save(refused: Refused, phase: PhaseName, why: LostReason) -> Self {
         Self { refused, phase, save: SaveFate::NotSaved, why }
+    }
+
+    /// The same, with what became of a save of the phase that was sent before.
+    pub fn after_save(self, save: SaveFate) -> Self {
+        Self { save, ..self }
     }
 
     /// The reason of a blocked attempt: `{"refused", "phase", "why", …}` with what belongs to the

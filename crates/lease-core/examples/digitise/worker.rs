@@ -33,7 +33,7 @@ pub(crate) async fn digitise(
         lease = match save_phase(store, clock, held, &save).await {
             SaveEnd::Held { lease, yield_asked: false } => lease,
             SaveEnd::Held { lease, yield_asked: true } => break (phase, lease, Ok(())),
-            SaveEnd::EffectRefused { lease, message } => break (phase, lease, Err(message)),
+            SaveEnd::EffectRefused { lease, message, .. } => break (phase, lease, Err(message)),
             SaveEnd::Completed => return Ok(Some(AttemptOutcome::Completed)),
             SaveEnd::Lost { why, save } => return lost(Refused::Save, phase, save, why).await,
             SaveEnd::Error { error, .. } => return Err(error),

@@ -91,9 +91,15 @@ fn truth_case_27_the_own_end_learnt_after_the_deadline_is_done() {
     let scene = Scene::new();
     scene.store.standing(answer(Standing::Lost(LostReason::Released)));
     assert!(matches!(release(&scene, errors(answer_lost)), Ended::Done));
+}
+
+/// A run that is found failed after the deadline was failed by this request, or by a claim that set it
+/// aside: nothing on the run tells which, so it is not claimed as the own end.
+#[test]
+fn truth_a_run_found_failed_is_not_claimed_as_the_own_end() {
     let scene = Scene::new();
     scene.store.standing(answer(Standing::Lost(failed())));
-    assert!(matches!(fail(&scene, errors(answer_lost)), Ended::Done));
+    assert!(is_lost(&fail(&scene, errors(answer_lost)), &failed()));
 }
 
 #[test]

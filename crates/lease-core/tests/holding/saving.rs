@@ -89,7 +89,7 @@ fn truth_a_save_that_landed_under_a_lease_lost_since_is_told_as_both() {
 fn refused_effects_give_the_lease_back_for_the_step_to_fail_under_it() {
     let scene = Scene::new();
     let end = save(&scene, [answer(SaveVerdict::EffectRefused { message: "taken".to_owned() }).after(3)]);
-    let SaveEnd::EffectRefused { lease, message } = end else { panic!("{end:?}") };
+    let SaveEnd::EffectRefused { lease, message, save: SaveFate::NotSaved } = end else { panic!("{end:?}") };
     assert_eq!((lease.id(), lease.deadline()), (&scene.lease_id(), seconds(61)));
     assert_eq!(message, "taken");
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use lease_core::{Moment, StoreError};
 
+use super::lanes::OwnedTask;
 use super::main_loop::Context;
 
 /// Log lines about the same trouble come no more often than this.
@@ -19,6 +20,8 @@ pub(super) struct Answers {
     refusals: u32,
     quiet_until: Moment,
     stranded_look: Moment,
+    /// The look that is under way.
+    look: Option<OwnedTask<()>>,
 }
 
 /// What came of a claim.
@@ -37,23 +40,27 @@ impl Answers {
 
     pub(super) fn new(context: Arc<Context>) -> Self {
         let now = context.clock.now();
-        Self { context, is_down: false, refusals: 0, quiet_until: now, stranded_look: now }
+        Self { context, is_down: false, refusals: 0, quiet_until: now, stranded_look: now, look: None }
     }
 
     /// The answer to a claim that was sent at `sent_at`, if one comes while the lease it brings would
     /// still be worth having.
-    pub(super) async fn to<T>(
-        &mut self,
+    pub(super) async fn wait_for<T>(
+        context: &Context,
         request: impl Future<Output = Result<T, StoreError>>,
         sent_at: Moment,
-    ) -> Answer<T> {
-        let worth_having = sent_at.plus(self.context.settings.lease.trusted());
-        let answer = tokio::select! {
+    ) -> Result<T, StoreError> {
+        let worth_having = sent_at.plus(context.settings.lease.trusted());
+        tokio::select! {
             biased;
             answer = request => answer,
-            () = self.context.stopping.grace_over() => Err(StoreError::Unknown("told to stop".into())),
-            () = self.context.clock.sleep_until(worth_having) => Err(StoreError::Unknown("no answer in time".into())),
-        };
+            () = context.stopping.grace_over() => Err(StoreError::Unknown("told to stop".into())),
+            () = context.clock.sleep_until(worth_having) => Err(StoreError::Unknown("no answer in time".into())),
+        }
+    }
+
+    /// Takes in what came of a claim.
+    pub(super) fn note<T>(&mut self, answer: Result<T, StoreError>) -> Answer<T> {
         match answer {
             Ok(answer) => {
                 self.refusals = 0;
@@ -86,33 +93,37 @@ impl Answers {
         if self.refusals < Self::REFUSALS { Answer::None } else { Answer::Refused(error) }
     }
 
-    /// Says, at most once a minute, which plans open runs wait for in vain.
-    pub(super) async fn tell_of_stranded(&mut self) {
-        let context = Arc::clone(&self.context);
-        let now = context.clock.now();
+    /// Says, at most once a minute, which plans open runs wait for in vain. Nothing waits for that.
+    pub(super) fn tell_of_stranded(&mut self) {
+        let now = self.context.clock.now();
         if now < self.stranded_look {
             return;
         }
         self.stranded_look = now.plus(QUIET);
-        let known = context.known();
-        let stranded = tokio::select! {
-            biased;
-            () = context.stopping.draining() => return,
-            stranded = context.store.stranded(&known) => stranded,
-        };
-        match stranded {
-            Ok(stranded) => {
-                for waiting in stranded {
-                    tracing::warn!(
-                        plan = %waiting.plan, digest = %waiting.plan.digest, runs = waiting.runs,
-                        "open runs wait for a plan that this worker was not given"
-                    );
-                }
+        let look = look_for_stranded(Arc::clone(&self.context));
+        self.look = Some(OwnedTask::spawn(&tokio::runtime::Handle::current(), look));
+    }
+}
+
+async fn look_for_stranded(context: Arc<Context>) {
+    let known = context.known();
+    let stranded = tokio::select! {
+        biased;
+        () = context.stopping.draining() => return,
+        stranded = context.store.stranded(&known) => stranded,
+    };
+    match stranded {
+        Ok(stranded) => {
+            for waiting in stranded {
+                tracing::warn!(
+                    plan = %waiting.plan, digest = %waiting.plan.digest, runs = waiting.runs,
+                    "open runs wait for a plan that this worker was not given"
+                );
             }
-            Err(error) => {
-                let error: &dyn std::error::Error = &error;
-                tracing::warn!(error, "cannot look for runs of unknown plans");
-            }
+        }
+        Err(error) => {
+            let error: &dyn std::error::Error = &error;
+            tracing::warn!(error, "cannot look for runs of unknown plans");
         }
     }
 }

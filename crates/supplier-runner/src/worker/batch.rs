@@ -52,6 +52,7 @@ async fn send_batches(
     patience: Duration,
 ) {
     let mut asked = Vec::new();
+    let mut silent = false;
     loop {
         // Those that wake at the same instant get to ask before the statement goes.
         tokio::task::yield_now().await;
@@ -68,7 +69,24 @@ async fn send_batches(
             answer = store.renew_many(&leases, ttl) => answer,
             () = clock.sleep_until(give_up) => Err(StoreError::Unknown("no answer in time".into())),
         };
+        silent = tell_of_silence(silent, leases.len(), answer.as_ref().err());
         hand_out(asked.drain(..), answer);
+    }
+}
+
+/// Says once when renewals stop being answered, and once when they are again. Whether they are not.
+fn tell_of_silence(silent: bool, leases: usize, error: Option<&StoreError>) -> bool {
+    match error {
+        Some(error) if !silent => {
+            let error: &dyn std::error::Error = error;
+            tracing::warn!(leases, error, "cannot renew leases; trying again until their deadlines");
+            true
+        }
+        None if silent => {
+            tracing::info!(leases, "leases are renewed again");
+            false
+        }
+        Some(_) | None => silent,
     }
 }
 

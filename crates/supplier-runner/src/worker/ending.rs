@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use lease_core::{
     AttemptOutcome, BlockedVerdict, Document, Due, Ended, Ending, Lease, Loss, PhaseName, Refused, RunId,
-    give_back, give_up,
+    SaveFate, give_back, give_up,
 };
 
 use super::event::EventKind;
@@ -24,21 +24,33 @@ impl Claim {
         let context = Arc::clone(&self.context);
         let from = self.job.phase.clone();
         let ended = give_back(&*context.store, &*context.clock, lease, from, due).await;
-        match self.given_up(ended, Refused::Release, phase.clone(), outcome).await {
+        match self.given_up(ended, Refused::Release, phase.clone(), outcome, SaveFate::NotSaved).await {
             Some(lost) => lost,
             None => {
+                let end = match (&phase, outcome) {
+                    (Some(phase), AttemptOutcome::Waiting) => JobEnd::Waiting(phase.clone()),
+                    _ => JobEnd::Released,
+                };
                 self.ended(phase, outcome, reason);
-                JobEnd::Released
+                end
             }
         }
     }
 
-    pub(super) async fn fail(&mut self, lease: Lease, phase: PhaseName, kind: &str, message: &str) -> JobEnd {
+    /// Fails the run. `save`: what became of a save of this phase that was sent before.
+    pub(super) async fn fail(
+        &mut self,
+        lease: Lease,
+        phase: PhaseName,
+        kind: &str,
+        message: &str,
+        save: SaveFate,
+    ) -> JobEnd {
         let failure = self.failure(phase.clone(), kind, message);
         let context = Arc::clone(&self.context);
         let from = self.job.phase.clone();
         let ended = give_up(&*context.store, &*context.clock, lease, from, failure.clone()).await;
-        match self.given_up(ended, Refused::Fail, Some(phase.clone()), AttemptOutcome::Failed).await {
+        match self.given_up(ended, Refused::Fail, Some(phase.clone()), AttemptOutcome::Failed, save).await {
             Some(lost) => lost,
             None => {
                 self.ended(Some(phase), AttemptOutcome::Failed, Some(failure.to_document()));
@@ -55,6 +67,7 @@ impl Claim {
         refused: Refused,
         phase: Option<PhaseName>,
         meant: AttemptOutcome,
+        save: SaveFate,
     ) -> Option<JobEnd> {
         let why = match ended {
             Ended::Done => return None,
@@ -62,7 +75,10 @@ impl Claim {
             Ended::Error(error) => self.store_failed(&error, refused.as_str()),
         };
         match phase {
-            Some(phase) => self.lost_unless(Loss::before_save(refused, phase, why), Some(meant)).await,
+            Some(phase) => {
+                let loss = Loss::before_save(refused, phase, why).after_save(save);
+                self.lost_unless(loss, Some(meant)).await
+            }
             // Only a run with no phase left comes here, and there is nothing to name.
             None => Some(JobEnd::Lost(why)),
         }
@@ -80,6 +96,10 @@ impl Claim {
     pub(super) async fn lost_unless(&self, loss: Loss, meant: Option<AttemptOutcome>) -> Option<JobEnd> {
         let reason = loss.to_document();
         let (run, key, fence) = (self.id.run, &self.job.key, self.id.fence);
+        if !loss.why.is_verdict() {
+            // Writing it down may take as long as the store is out of reach.
+            tracing::warn!(%run, %key, %fence, "the lease is given up: {loss}");
+        }
         let recorded = self.mark_blocked(&reason).await;
         if let Some(BlockedVerdict::AlreadyEnded(outcome)) = &recorded
             && Some(*outcome) == meant

@@ -29,6 +29,8 @@ pub(super) enum JobEnd {
     Failed,
     /// The lease was given up in good order; a new claim will tell how the run stands.
     Released,
+    /// The lease was given up, and the run waits for an approval of this phase.
+    Waiting(PhaseName),
     /// The lease was lost.
     Lost(LostReason),
     /// The job broke off over a bug of its own; its lease runs out by itself.
@@ -59,12 +61,27 @@ impl Claim {
         let id = lease.id().clone();
         let mut claim = Self { context, plan, id, job, slot, yield_asked: false };
         claim.emit(EventKind::Claimed { from: claim.job.phase.clone() });
+        if let Some(end) = claim.came_too_late(&lease).await {
+            return end;
+        }
         loop {
             match claim.next_phase(lease).await {
                 Next::Phase(held) => lease = held,
                 Next::End(end) => return end,
             }
         }
+    }
+
+    /// The grant was heard when its lease was not to be trusted any more: nothing is begun.
+    async fn came_too_late(&self, lease: &Lease) -> Option<JobEnd> {
+        let context = &self.context;
+        if context.clock.now() < lease.deadline() {
+            return None;
+        }
+        let phase = self.job.next_phase().cloned()?;
+        let why = why_lost(&*context.store, &*context.clock, lease.settings(), &self.id).await;
+        let why = why.unwrap_or(LostReason::Unconfirmed);
+        Some(self.lost(Loss::before_save(Refused::Claim, phase, why)).await)
     }
 
     /// Does one phase.
@@ -84,7 +101,8 @@ impl Claim {
         };
         let Some(request) = StepRequest::new(&self.id, &self.job, receipts) else {
             let message = "the run's receipts do not match its phase";
-            return Next::End(self.fail(lease, phase, FailureKind::STEP, message).await);
+            let save = SaveFate::NotSaved;
+            return Next::End(self.fail(lease, phase, FailureKind::STEP, message, save).await);
         };
         self.emit(EventKind::StepStarted { phase: phase.clone() });
         let slot = self.slot.clone();
@@ -110,7 +128,7 @@ impl Claim {
                 self.release(lease, Some(phase), Due::Approval).await
             }
             StepResult::Returned(StepEnd::Failed { kind, message }) => {
-                self.fail(lease, phase, kind, &message).await
+                self.fail(lease, phase, kind, &message, SaveFate::NotSaved).await
             }
             StepResult::Returned(StepEnd::Again { message, after }) => {
                 self.again(lease, phase, step, FailureKind::STEP, &message, after).await
@@ -142,8 +160,8 @@ impl Claim {
                 return Next::Phase(lease);
             }
             SaveEnd::Completed => return Next::End(self.completed(phase)),
-            SaveEnd::EffectRefused { lease, message } => {
-                return Next::End(self.fail(lease, phase, FailureKind::STEP, &message).await);
+            SaveEnd::EffectRefused { lease, message, save } => {
+                return Next::End(self.fail(lease, phase, FailureKind::STEP, &message, save).await);
             }
             SaveEnd::Lost { why, save } => (why, save),
             SaveEnd::Error { error, save } => (self.store_failed(&error, "save"), save),
@@ -182,7 +200,7 @@ impl Claim {
                 let failure = self.failure(phase.clone(), kind, message);
                 self.release(lease, Some(phase), Due::Later { delay, failure }).await
             }
-            None => self.fail(lease, phase, kind, message).await,
+            None => self.fail(lease, phase, kind, message, SaveFate::NotSaved).await,
         }
     }
 

@@ -15,7 +15,7 @@ use super::event::{Event, EventKind, Events};
 use super::ids::new_owner;
 use super::job::{self, JobEnd};
 use super::lanes::{Lanes, OwnedTask};
-use super::living::Living;
+use super::living::{Living, Slot};
 use super::queue::{Queue, Take};
 use super::report::WorkReport;
 use super::settings::{WorkerSettings, WorkerSettingsError};
@@ -72,6 +72,15 @@ impl Context {
     }
 }
 
+/// A claim of one run, answered or given up.
+struct Asked {
+    run: RunId,
+    sent_at: Moment,
+    answer: Result<ClaimVerdict, StoreError>,
+    /// The slot that its work would take.
+    slot: Slot,
+}
+
 /// What filling the slots came to.
 enum Filled {
     /// Nothing more will come: the worker can end once its jobs have.
@@ -124,10 +133,14 @@ impl Worker {
 struct Watch {
     context: Arc<Context>,
     jobs: JoinSet<JobEnd>,
+    /// Claims of runs that were asked for. Each waits for its own row, and for no other.
+    claims: JoinSet<Asked>,
     queue: Option<Queue>,
     report: WorkReport,
     signal: Option<Arc<dyn WorkSignal>>,
     answers: Answers,
+    /// Whether the store refused its claims too often.
+    given_up: bool,
     /// Whether it ends by itself, so that it also ends when the store will not have its claims.
     ends: bool,
     /// Which run a job is for, also where the job breaks off.
@@ -147,9 +160,11 @@ impl Watch {
             answers: Answers::new(Arc::clone(&context)),
             context,
             jobs: JoinSet::new(),
+            claims: JoinSet::new(),
             queue,
             report: WorkReport::default(),
             signal,
+            given_up: false,
             ends: *take != Take::Any,
             runs: HashMap::new(),
         }
@@ -160,6 +175,12 @@ impl Watch {
         while !context.stopping.is_draining() {
             while let Some(joined) = self.jobs.try_join_next_with_id() {
                 self.note_end(joined);
+            }
+            while let Some(joined) = self.claims.try_join_next() {
+                self.note_claim(joined);
+            }
+            if self.given_up {
+                break;
             }
             // Never dropped half-way: a claim that was sent may be granted, and then its lease has
             // to be released for the next worker.
@@ -184,6 +205,7 @@ impl Watch {
             biased;
             () = context.stopping.draining() => {}
             Some(joined) = self.jobs.join_next_with_id() => self.note_end(joined),
+            Some(joined) = self.claims.join_next() => self.note_claim(joined),
             () = context.living.freed() => {}
             () = context.clock.sleep_until(instant) => {}
             () = work => {
@@ -197,17 +219,16 @@ impl Watch {
     /// Waits for the jobs under way: they end by themselves, or when their grace is over.
     async fn finish(mut self) -> WorkReport {
         let context = Arc::clone(&self.context);
-        loop {
+        while !(self.jobs.is_empty() && self.claims.is_empty()) {
             tokio::select! {
                 biased;
                 () = context.stopping.now() => {
                     self.end_now().await;
                     break;
                 }
-                joined = self.jobs.join_next_with_id() => match joined {
-                    Some(joined) => self.note_end(joined),
-                    None => break,
-                },
+                Some(joined) = self.jobs.join_next_with_id() => self.note_end(joined),
+                // A grant that comes now is released, for the next worker.
+                Some(joined) = self.claims.join_next() => self.note_claim(joined),
             }
         }
         self.report.stopped = context.stopping.is_draining();
@@ -221,6 +242,11 @@ impl Watch {
     async fn end_now(&mut self) {
         const STEPS_END_WITHIN: Duration = Duration::from_secs(1);
         self.report.stopped_now = true;
+        // What has ended by now has ended, whatever is dropped next.
+        while let Some(joined) = self.jobs.try_join_next_with_id() {
+            self.note_end(joined);
+        }
+        self.claims.shutdown().await;
         self.jobs.shutdown().await;
         let context = Arc::clone(&self.context);
         let give_up = context.clock.now().plus(STEPS_END_WITHIN);
@@ -243,11 +269,16 @@ impl Watch {
         };
         let run = self.runs.remove(&task).expect("every job's run is noted when it starts");
         match &end {
-            JobEnd::Completed => self.report.completed += 1,
+            JobEnd::Completed => {
+                self.report.completed += 1;
+                if self.report.lost.contains_key(&run) {
+                    self.report.recovered.insert(run);
+                }
+            }
             JobEnd::Failed => self.report.failed += 1,
             JobEnd::Lost(_) => *self.report.lost.entry(run).or_default() += 1,
             JobEnd::Broken => self.report.broken += 1,
-            JobEnd::Released => {}
+            JobEnd::Released | JobEnd::Waiting(_) => {}
         }
         if let Some(queue) = &mut self.queue {
             queue.ended(run, &end, self.context.clock.now());
@@ -258,7 +289,7 @@ impl Watch {
         match self.queue.take() {
             None => self.fill_with_any(*take == Take::UntilNoneIsOpen).await,
             Some(mut queue) => {
-                let filled = self.fill_from(&mut queue).await;
+                let filled = self.fill_from(&mut queue);
                 self.queue = Some(queue);
                 filled
             }
@@ -280,7 +311,8 @@ impl Watch {
             loss_limit: settings.loss_limit,
             except: context.living.runs(),
         };
-        let claimed = match self.answers.to(context.store.claim_next(&claim), sent_at).await {
+        let answer = Answers::wait_for(&context, context.store.claim_next(&claim), sent_at).await;
+        let claimed = match self.answers.note(answer) {
             Answer::Came(claimed) => claimed,
             Answer::None => return Filled::Again(context.clock.now().plus(self.pause())),
             Answer::Refused(error) => return self.refused(error),
@@ -291,7 +323,8 @@ impl Watch {
             self.set_aside(run, Some(key), failure);
         }
         for grant in grants {
-            self.start(grant, sent_at);
+            let slot = context.living.take(grant.lease.run);
+            self.start(grant, sent_at, slot);
         }
         let next = next_due_in.into_iter().chain(next_lapse_in).min();
         if ends && quiet && next.is_none() && self.jobs.is_empty() && claim.except.is_empty() {
@@ -300,13 +333,13 @@ impl Watch {
         if !quiet {
             return Filled::Again(context.clock.now());
         }
-        self.answers.tell_of_stranded().await;
+        self.answers.tell_of_stranded();
         let wait = next.map_or(settings.poll, |next| next.max(SOONEST).min(settings.poll));
         Filled::Again(context.clock.now().plus(wait))
     }
 
     /// Claims the runs that were asked for, as far as there are slots.
-    async fn fill_from(&mut self, queue: &mut Queue) -> Filled {
+    fn fill_from(&mut self, queue: &mut Queue) -> Filled {
         let context = Arc::clone(&self.context);
         let settings = &context.settings;
         while context.living.free() > 0 && !context.stopping.is_draining() {
@@ -323,27 +356,11 @@ impl Watch {
                 plans: context.known(),
                 loss_limit: settings.loss_limit,
             };
-            let answer = self.answers.to(context.store.claim(&claim), sent_at).await;
-            let now = context.clock.now();
-            match answer {
-                Answer::None => {
-                    queue.later(run, self.pause(), now);
-                    break;
-                }
-                Answer::Refused(error) => {
-                    queue.later(run, self.pause(), now);
-                    return self.refused(error);
-                }
-                Answer::Came(ClaimVerdict::Granted(grant)) => self.start(*grant, sent_at),
-                Answer::Came(refusal) => {
-                    queue.refused(run, &refusal, now);
-                    if let ClaimVerdict::SetAside(failure) = refusal {
-                        self.set_aside(run, None, failure);
-                    } else {
-                        self.emit(run, None, EventKind::NotClaimed(refusal));
-                    }
-                }
-            }
+            let (context, slot) = (Arc::clone(&context), context.living.take(run));
+            self.claims.spawn(async move {
+                let answer = Answers::wait_for(&context, context.store.claim(&claim), sent_at).await;
+                Asked { run, sent_at, answer, slot }
+            });
         }
         let poll = context.clock.now().plus(settings.poll);
         if queue.is_finished() {
@@ -352,6 +369,38 @@ impl Watch {
             Filled::Again(poll)
         } else {
             Filled::Again(queue.next_look().map_or(poll, |look| look.min(poll)))
+        }
+    }
+
+    /// Takes in what came of the claim of a run that was asked for.
+    fn note_claim(&mut self, joined: Result<Asked, JoinError>) {
+        let Asked { run, sent_at, answer, slot } = match joined {
+            Ok(asked) => asked,
+            Err(error) => {
+                tracing::error!(%error, "a claim broke off");
+                self.report.broken += 1;
+                self.given_up = true;
+                return;
+            }
+        };
+        let (now, pause) = (self.context.clock.now(), self.pause());
+        let answer = self.answers.note(answer);
+        let Some(queue) = &mut self.queue else { return };
+        match answer {
+            Answer::None => queue.later(run, pause, now),
+            Answer::Refused(error) => {
+                queue.later(run, pause, now);
+                self.given_up |= matches!(self.refused(error), Filled::Finished);
+            }
+            Answer::Came(ClaimVerdict::Granted(grant)) => self.start(*grant, sent_at, slot),
+            Answer::Came(refusal) => {
+                queue.refused(run, &refusal, now);
+                if let ClaimVerdict::SetAside(failure) = refusal {
+                    self.set_aside(run, None, failure);
+                } else {
+                    self.emit(run, None, EventKind::NotClaimed(refusal));
+                }
+            }
         }
     }
 
@@ -369,10 +418,9 @@ impl Watch {
         self.context.settings.poll.min(Duration::from_secs(1))
     }
 
-    fn start(&mut self, grant: Grant, sent_at: Moment) {
+    fn start(&mut self, grant: Grant, sent_at: Moment, slot: Slot) {
         let run = grant.lease.run;
         let context = Arc::clone(&self.context);
-        let slot = context.living.take(run);
         let job = self.jobs.spawn(job::Claim::work(context, grant, sent_at, slot));
         self.runs.insert(job.id(), run);
     }

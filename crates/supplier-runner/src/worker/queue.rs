@@ -132,8 +132,10 @@ impl Queue {
             JobEnd::Failed => (State::Over, RunStand::Ended(Ending::Failed)),
             JobEnd::Lost(why) if self.only => (State::Over, stand_after(why)),
             JobEnd::Broken if self.only => (State::Over, RunStand::Unfinished),
-            // The next claim tells how the run stands.
-            JobEnd::Released | JobEnd::Lost(_) | JobEnd::Broken => (State::At(now), RunStand::Unfinished),
+            // The next claim, if there is one, tells how the run stands by then.
+            JobEnd::Lost(why) => (State::At(now), stand_after(why)),
+            JobEnd::Waiting(phase) => (State::At(now), RunStand::Waiting(phase.clone())),
+            JobEnd::Released | JobEnd::Broken => (State::At(now), RunStand::Unfinished),
         };
         self.set(run, state, stand);
     }

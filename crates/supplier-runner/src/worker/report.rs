@@ -1,6 +1,6 @@
 //! What came of a worker's time.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use lease_core::{Ending, PhaseName, PlanId, RunId, StoreError};
@@ -31,6 +31,8 @@ pub struct WorkReport {
     pub failed: u64,
     /// The runs whose lease was lost here, with how often.
     pub lost: HashMap<RunId, u64>,
+    /// The runs of those that were completed here all the same, by a later claim.
+    pub recovered: HashSet<RunId>,
     /// Jobs that broke off over a bug; the leases of their runs ran out by themselves.
     pub broken: u64,
     /// Why the worker ended before it was done: the store refused its claims again and again.
@@ -50,8 +52,7 @@ impl WorkReport {
         self.asked.iter().filter(|(_, stand)| stands(stand)).count()
     }
 
-    /// Whether a lease was lost here on a run that was not completed since, as far as this worker
-    /// has seen.
+    /// Whether a lease was lost here, save on a run that was asked for and was completed since.
     #[must_use]
     pub fn lost_for_good(&self) -> bool {
         let completed = |run: &RunId| {

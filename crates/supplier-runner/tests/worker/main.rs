@@ -10,5 +10,6 @@ mod many;
 mod operators;
 mod progress;
 mod stopping;
+mod told;
 mod unanswered;
 mod world;
