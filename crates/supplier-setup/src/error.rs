@@ -98,6 +98,9 @@ pub(crate) enum Error {
     /// No run has this name.
     #[error("there is no run with the id or key {0:?}")]
     NoSuchRun(String),
+    /// The run changed each time it was read.
+    #[error("run {0} changes faster than it can be read")]
+    KeepsChanging(String),
     /// Several runs have this name.
     #[error("{text:?} could be {first} and {second}, at least")]
     AmbiguousRun {
@@ -233,9 +236,11 @@ impl Error {
             Self::Store { source, .. } => of_store(source),
             Self::Claims(source) => of_store(source),
             Self::MovedBefore { .. } | Self::OtherTransfer { .. } => Exit::DoesNotFit,
-            Self::TransferDiffers(_) | Self::NoScratch(_) | Self::Output(_) | Self::System { .. } => {
-                Exit::Unexpected
-            }
+            Self::KeepsChanging(_)
+            | Self::TransferDiffers(_)
+            | Self::NoScratch(_)
+            | Self::Output(_)
+            | Self::System { .. } => Exit::Unexpected,
         }
     }
 
@@ -243,8 +248,8 @@ impl Error {
     pub(crate) fn hint(&self) -> Option<&'static str> {
         match self {
             Self::NoDatabaseUrl => Some(
-                "set DATABASE_URL or give --database-url postgres://USER:PASSWORD@HOST/DATABASE; for a private server \
-                 that ends with the command: cargo xtask with-pg -- supplier-setup …",
+                "set DATABASE_URL or give --database-url with postgres://USER:PASSWORD@HOST/DATABASE or sqlite://PATH; \
+                 or set HOME or XDG_DATA_HOME, where a file is made",
             ),
             Self::ForeignUrl | Self::UnreadableUrl | Self::InvalidUrl(_) => Some(
                 "write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE, special characters as %XX; or as sqlite://PATH",
@@ -254,6 +259,7 @@ impl Error {
             }
             Self::PlanNotGiven { .. } => Some("give the file of that plan with --plan"),
             Self::NoSuchRun(_) => Some("supplier-setup list"),
+            Self::KeepsChanging(_) => Some("the same again"),
             Self::AmbiguousRun { .. } => Some("give more of the id"),
             Self::OpenFile(_) => {
                 Some("--database-url sqlite://PATH with a file on a local disk, or postgres://…")

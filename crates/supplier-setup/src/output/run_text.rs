@@ -56,7 +56,7 @@ pub(crate) fn show(whole: &WholeRun) -> String {
         let mut table =
             Table::new(2, &["FENCE", "OWNER", "CLAIMED AT", "FROM", "ENDED AT", "OUTCOME", "REASON"]);
         for attempt in &whole.attempts {
-            table.row(attempt_row(attempt));
+            table.row(attempt_row(attempt, &whole.view));
         }
         section(&mut text, "attempts", table);
     }
@@ -128,7 +128,7 @@ fn lease_in_words(view: &RunView) -> String {
         LeaseEnd::Failed => "ended: the holder failed the run",
         LeaseEnd::Cancelled => "ended: an operator cancelled the run",
         LeaseEnd::Revoked => "taken away by an operator",
-        LeaseEnd::Lapsed => "ran out once too often",
+        LeaseEnd::Lapsed => "ran out, and the run was set aside",
     };
     match &view.run.hold {
         Hold::Never => "never claimed".to_owned(),
@@ -137,13 +137,22 @@ fn lease_in_words(view: &RunView) -> String {
         }
         Hold::Held { owner, expires_at, .. } => {
             let ago = duration(view.now.since(*expires_at));
-            format!("of {}, ran out {ago} ago; the next claim takes the run", plain(owner.as_str()))
+            let next = match (view.run.status, view.run.paused) {
+                (Status::Open, false) => {
+                    "; the next claim takes the run, or sets it aside if it lost too many"
+                }
+                (Status::Open, true) => "; no claim takes the run before it is resumed",
+                (Status::Waiting | Status::Completed | Status::Failed | Status::Cancelled, _) => "",
+            };
+            format!("of {}, ran out {ago} ago{next}", plain(owner.as_str()))
         }
         Hold::Ended { owner, how, .. } => format!("of {}, {}", plain(owner.as_str()), ended(*how)),
     }
 }
 
-fn attempt_row(attempt: &Attempt) -> Vec<String> {
+fn attempt_row(attempt: &Attempt, view: &RunView) -> Vec<String> {
+    let live = matches!(&view.run.hold, Hold::Held { expires_at, .. } if view.now < *expires_at);
+    let without_end = if live { "under way" } else { "not heard of" };
     let reason = attempt.reason.as_ref().map_or("-".to_owned(), reason_in_words);
     vec![
         attempt.fence.to_string(),
@@ -151,7 +160,7 @@ fn attempt_row(attempt: &Attempt) -> Vec<String> {
         attempt.claimed_at.to_string(),
         attempt.from_phase.as_str().to_owned(),
         attempt.end.map_or("-".to_owned(), |(_, at)| at.to_string()),
-        attempt.outcome().map_or("under way", AttemptOutcome::as_str).to_owned(),
+        attempt.outcome().map_or(without_end, AttemptOutcome::as_str).to_owned(),
         reason,
     ]
 }
