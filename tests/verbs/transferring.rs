@@ -17,7 +17,7 @@ impl Source {
         let folder = Folder::new();
         folder.script(
             "screen.sh",
-            "read -r request; case $request in *bad*) exit 3;; *) echo '{\"hits\": 100}';; esac",
+            "read -r request; case $request in *'\"bad-'*) exit 3;; *) echo '{\"hits\": 100}';; esac",
         );
         let phases = [
             ("validated", "uses = \"validate\""),

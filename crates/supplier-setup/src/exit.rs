@@ -16,11 +16,11 @@ pub(crate) enum Exit {
     Unexpected,
     /// A run failed here, or one that was asked for is failed or cancelled.
     Failed,
-    /// A lease was lost here, and the run was not completed since.
+    /// A lease was lost here, save on a run that was asked for and was completed since.
     LeaseLost,
     /// What is left waits for a person, or for a worker with another plan.
     LeftForOthers,
-    /// An operator's action does not fit the run's state.
+    /// An operator's action does not fit the run's state, or was declined when asked.
     DoesNotFit,
     /// `migrate --check`: there is something to do.
     ToDo,
@@ -40,9 +40,9 @@ Exit codes; where several apply, the first of this list:
    69   the database cannot be reached, is not migrated, or is newer than the program
     1   an unexpected error
    20   run, work --run, work --drain: a run failed here, or one asked for is failed or cancelled
-   75   the same: a lease was lost here, and the run was not completed since
+   75   the same: a lease was lost here; run does not count it where the supplier was completed since
    21   run: what is left waits for a person, or for a worker with another plan
-   22   an operator's action does not fit the run's state; nothing changed
+   22   an operator's action does not fit the run's state, or was declined; nothing changed
    23   migrate --check: there is something to do
   130, 143   Ctrl-C or SIGTERM ended a run before it was done, or a second one ended a worker at once
     0   done";

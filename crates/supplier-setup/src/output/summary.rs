@@ -14,10 +14,17 @@ pub(crate) fn of_run(report: &WorkReport, before: u64) -> String {
         return format!("{}: nothing to do, all completed before", count(asked, "supplier", "suppliers"));
     }
     let elsewhere = completed.saturating_sub(before).saturating_sub(report.completed);
+    // Its own last save may have landed after it had given up on the answer.
+    let given_up = report.asked.iter().filter(|(run, stand)| {
+        let completed = *stand == RunStand::Ended(Ending::Completed);
+        completed && report.lost.contains_key(run) && !report.recovered.contains(run)
+    });
+    let given_up = number(given_up.count()).min(elsewhere);
     let parts = [
         (report.completed, "completed here"),
         (before, "completed before"),
-        (elsewhere, "completed by other workers"),
+        (given_up, "completed after this worker lost the lease"),
+        (elsewhere - given_up, "completed by other workers"),
         (stands(|stand| *stand == RunStand::Ended(Ending::Failed)), "failed"),
         (stands(|stand| *stand == RunStand::Ended(Ending::Cancelled)), "cancelled"),
         (stands(|stand| matches!(stand, RunStand::Waiting(_))), "waiting for an approval"),
@@ -71,6 +78,19 @@ mod tests {
         assert_eq!(
             of_run(&mixed, 1),
             "4 suppliers: 1 completed here, 1 completed before, 1 completed by other workers, 1 paused; 1 lease lost"
+        );
+    }
+
+    /// TRUTH: the last save may have been its own, heard of by nobody.
+    #[test]
+    fn truth_a_run_whose_lease_was_lost_here_was_not_surely_completed_by_others() {
+        let done = RunStand::Ended(Ending::Completed);
+        let mut late = report(0, &[done.clone(), done]);
+        late.lost.insert(late.asked[0].0, 1);
+        assert_eq!(
+            of_run(&late, 0),
+            "2 suppliers: 0 completed here, 1 completed after this worker lost the lease, \
+             1 completed by other workers; 1 lease lost"
         );
     }
 

@@ -71,7 +71,7 @@ pub(super) async fn act(context: &Context, act: Act) -> Result<Exit, Error> {
     let found = select(database.reader(), &run).await?.run;
     if question.is_some_and(|question| !confirmed(verb, &found.key, question)) {
         note("nothing was changed");
-        return Ok(Exit::Done);
+        return Ok(Exit::DoesNotFit);
     }
     let verdict = send(&*database.operator(), found.id, &action, &who).await?;
     let (outcome, reason, exit) = match verdict {
@@ -90,12 +90,18 @@ pub(super) async fn act(context: &Context, act: Act) -> Result<Exit, Error> {
                 note(&format!("error: cannot {verb} {key}: {}; nothing was changed", plain(&reason)))
             }
             None if exit == Exit::Done && outcome == "already" => {
-                context.output.line(&format!("{key}: {done} before"))
+                context.output.line(&format!("{key}: {}", already(verb, done)))
             }
             None => context.output.line(&format!("{key}: {done}")),
         }
     }
     Ok(exit)
+}
+
+/// What is said where the run stands as it was to be.
+fn already(verb: &str, done: &str) -> String {
+    // A run that was never paused was not resumed before either.
+    if verb == "resume" { "is not paused; nothing was changed".to_owned() } else { format!("{done} before") }
 }
 
 /// Asks on a terminal. Where nobody is there to answer, the command line counts as the answer.
