@@ -1,6 +1,7 @@
 //! Without a database URL, runs are kept in a file in the user's data folder.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 
 use crate::support::{Folder, Program, example, supplier};
 
@@ -14,6 +15,12 @@ fn the_main_job_needs_no_server_and_says_once_where_its_runs_are() {
     let run = || program(&folder).args(["run"]).file(&example("suppliers.csv")).end().expect_code(0);
     let first = run().expect_told("supplier-setup/runs.db");
     assert!(first.stdout.ends_with("40 suppliers: 40 completed here\n"), "{}", first.stdout);
+    for name in ["runs.db", "runs.db-wal"] {
+        let mode =
+            |path: &std::path::Path| fs::metadata(path).ok().map(|file| file.permissions().mode() & 0o777);
+        let found = mode(&folder.path("supplier-setup").join(name));
+        assert!(matches!(found, None | Some(0o600)), "{name} is open to others: {found:?}");
+    }
     let second = run();
     assert!(
         second.stdout.ends_with("40 suppliers: nothing to do, all completed before\n"),

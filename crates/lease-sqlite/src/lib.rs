@@ -35,7 +35,7 @@ pub use effect::{EffectError, EffectWriter, SavedPhase, SqlEffects};
 pub use error::{Failed, Sealed};
 pub use history::HISTORY;
 pub use location::OpenError;
-pub use seal::Seal;
+pub use seal::{LiveLease, Seal};
 pub use settings::SqliteSettings;
 pub use sql::STATEMENTS;
 pub use store::SqliteStore;

@@ -30,7 +30,7 @@ pub struct Seal {
 /// Why a file cannot be sealed now.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{owner} holds the run of {key}; stop its worker, or wait until its lease is over")]
-pub(crate) struct LiveLease {
+pub struct LiveLease {
     key: String,
     owner: String,
 }

@@ -2,11 +2,12 @@
 
 use std::error::Error as StdError;
 use std::fs;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::sync::Arc;
 
 use lease_core::{Document, Operator, RunReader, SchemaState, StoreError};
 use lease_postgres::{InvalidUrl, PgSettings};
-use lease_sqlite::OpenError;
+use lease_sqlite::{OpenError, Seal};
 use supplier_runner::worker::WorkerStore;
 
 use crate::any_store::AnyStore;
@@ -38,6 +39,16 @@ impl Schema {
     }
 }
 
+/// The database that is named, if one is.
+fn named(common: &Common) -> Result<Option<DatabaseUrl>, Error> {
+    let Some(url) = &common.database_url else { return Ok(None) };
+    if url.secret().is_empty() {
+        return Err(Error::EmptyUrl);
+    }
+    url.check()?;
+    Ok(Some(url.clone()))
+}
+
 impl Database {
     /// Connects, and sees to it that the schema fits.
     ///
@@ -63,10 +74,10 @@ impl Database {
     /// # Errors
     /// When no database is named or it cannot be reached.
     pub(crate) async fn connect(common: &Common, settings: &PgSettings) -> Result<Self, Error> {
-        let given = common.database_url.clone().filter(|url| !url.secret().is_empty());
-        let Some(url) = given else { return Self::default_file(settings).await };
-        url.check()?;
-        Self::at(url, settings, false).await
+        match named(common)? {
+            None => Self::default_file(settings).await,
+            Some(url) => Self::at(url, settings, false).await,
+        }
     }
 
     /// Connects, to a file that is made where it is missing.
@@ -74,12 +85,9 @@ impl Database {
     /// # Errors
     /// As for [`Database::connect`].
     pub(crate) async fn create(common: &Common, settings: &PgSettings) -> Result<Self, Error> {
-        match common.database_url.clone().filter(|url| !url.secret().is_empty()) {
+        match named(common)? {
             None => Self::default_file(settings).await,
-            Some(url) => {
-                url.check()?;
-                Self::at(url, settings, true).await
-            }
+            Some(url) => Self::at(url, settings, true).await,
         }
     }
 
@@ -88,8 +96,10 @@ impl Database {
         let path = default_file::path().ok_or(Error::NoDatabaseUrl)?;
         let folder = path.parent().expect("it lies in a folder of its own");
         let failed = |source| Error::System { doing: "make the folder for the runs' file", source };
-        fs::create_dir_all(folder).map_err(failed)?;
-        let is_new = !path.exists();
+        // Records hold bank details: they are for their owner's eyes only.
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
+        let made = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
+        let is_new = made.is_ok();
         let database = Self::at(DatabaseUrl::of_file(&path), settings, true).await?;
         database.migrate().await?;
         if is_new {
@@ -163,6 +173,22 @@ impl Database {
     /// For reading.
     pub(crate) fn reader(&self) -> &dyn RunReader {
         self.store.reader()
+    }
+
+    /// Says so where the runs have moved, to whoever reads what is left.
+    ///
+    /// # Errors
+    /// When the file does not answer.
+    pub(crate) async fn tell_if_moved(&self) -> Result<(), Error> {
+        let Some(file) = self.store.sqlite() else { return Ok(()) };
+        let seal = file.sealed().await.map_err(Error::store("read the seal"))?;
+        if let Some(seal) = seal.filter(|seal| seal.moved) {
+            let Seal { destination, since, .. } = seal;
+            note(&format!(
+                "the runs of this file moved to {destination} at {since}: this is how they stood then"
+            ));
+        }
+        Ok(())
     }
 
     /// The store itself.

@@ -13,6 +13,7 @@ use lease_core::{
     Digest, InvalidKey, InvalidOwner, InvalidPhase, InvalidWho, PlanId, SettingsError, StoreError,
 };
 use lease_postgres::InvalidUrl;
+use lease_sqlite::Sealed;
 use supplier_runner::plan::PlanError;
 use supplier_runner::worker::WorkerSettingsError;
 
@@ -30,6 +31,9 @@ pub(crate) enum Error {
     /// A file that cannot be used.
     #[error("cannot open the runs' file")]
     OpenFile(#[source] StoreError),
+    /// A URL without anything in it: a setting that got lost, most likely.
+    #[error("the database URL is empty")]
+    EmptyUrl,
     /// A URL of something else.
     #[error("the database URL does not begin with postgres:// or sqlite://")]
     ForeignUrl,
@@ -156,6 +160,20 @@ pub(crate) enum Error {
     /// A transfer between other places than it is made for.
     #[error("runs move from sqlite://… to postgres://…, and not otherwise")]
     TransferDirection,
+    /// The runs of the file in use have moved.
+    #[error("the runs of this file have moved to {0}; it can be read, and not worked on any more")]
+    Moved(String),
+    /// Somebody works on a run that is to move.
+    #[error("the runs cannot move now: {0}")]
+    HeldSource(String),
+    /// A key of the file's is in use where its runs are to go.
+    #[error("{at} has a run with the key {key} already; nothing was moved")]
+    KeyTaken {
+        /// Where.
+        at: String,
+        /// The key.
+        key: String,
+    },
     /// The runs of a file have moved before.
     #[error("the runs of {from} have moved to {to} already")]
     MovedBefore {
@@ -208,6 +226,7 @@ impl Error {
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Self::NoDatabaseUrl
+            | Self::EmptyUrl
             | Self::TransferDirection
             | Self::ForeignUrl
             | Self::UnreadableUrl
@@ -235,7 +254,10 @@ impl Error {
             | Self::ActionUnknown(_) => Exit::Database,
             Self::Store { source, .. } => of_store(source),
             Self::Claims(source) => of_store(source),
-            Self::MovedBefore { .. } | Self::OtherTransfer { .. } => Exit::DoesNotFit,
+            Self::KeyTaken { .. } => Exit::BadInput,
+            Self::Moved(_) | Self::HeldSource(_) | Self::MovedBefore { .. } | Self::OtherTransfer { .. } => {
+                Exit::DoesNotFit
+            }
             Self::KeepsChanging(_)
             | Self::TransferDiffers(_)
             | Self::NoScratch(_)
@@ -250,6 +272,10 @@ impl Error {
             Self::NoDatabaseUrl => Some(
                 "set DATABASE_URL or give --database-url with postgres://USER:PASSWORD@HOST/DATABASE or sqlite://PATH; \
                  or set HOME or XDG_DATA_HOME, where a file is made",
+            ),
+            Self::EmptyUrl => Some(
+                "write it as postgres://USER:PASSWORD@HOST/DATABASE or sqlite://PATH; or take DATABASE_URL out of the \
+                 environment, and runs are kept in a file of yours",
             ),
             Self::ForeignUrl | Self::UnreadableUrl | Self::InvalidUrl(_) => Some(
                 "write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE, special characters as %XX; or as sqlite://PATH",
@@ -276,7 +302,14 @@ impl Error {
             Self::Store { source: StoreError::Schema(_), .. } => Some("supplier-setup migrate"),
             Self::OtherTransfer { .. } => Some("finish it: the same transfer again, with that --to"),
             Self::TransferUnknown(_) => Some("the same transfer again: it finds out and finishes"),
-            Self::MovedBefore { .. } | Self::TransferDirection | Self::TransferDiffers(_) => None,
+            Self::Moved(_) => Some("the same with --database-url and that address"),
+            Self::KeyTaken { .. } => Some(
+                "an empty database, or another key for the supplier: a run keeps what it was submitted with",
+            ),
+            Self::HeldSource(_)
+            | Self::MovedBefore { .. }
+            | Self::TransferDirection
+            | Self::TransferDiffers(_) => None,
             Self::NoScratch(_) => Some("use a role that may (ALTER ROLE … CREATEDB), or another server"),
             Self::Claims(source) if matches!(**source, StoreError::Schema(_)) => {
                 Some("supplier-setup migrate --check")
@@ -309,8 +342,30 @@ impl Error {
 
     /// Wraps a store's error with what was asked for.
     pub(crate) fn store(doing: &'static str) -> impl Fn(StoreError) -> Self {
-        move |source| Self::Store { doing, source }
+        move |source| Self::of_store(doing, source)
     }
+
+    /// The same, for an error that is there already.
+    pub(crate) fn of_store(doing: &'static str, source: StoreError) -> Self {
+        match moved_to(&source) {
+            Some(to) => Self::Moved(to),
+            None => Self::Store { doing, source },
+        }
+    }
+
+    /// What a worker ends with whose claims were refused again and again.
+    pub(crate) fn of_claims(error: &Arc<StoreError>) -> Self {
+        match moved_to(error) {
+            Some(to) => Self::Moved(to),
+            None => Self::Claims(Arc::clone(error)),
+        }
+    }
+}
+
+/// Where the runs have gone, for an error of a file that is sealed.
+fn moved_to(error: &StoreError) -> Option<String> {
+    let sealed = error.source()?.downcast_ref::<Sealed>()?;
+    Some(sealed.destination.clone())
 }
 
 fn of_store(error: &StoreError) -> Exit {

@@ -67,7 +67,7 @@ pub(crate) async fn work(
     showing.end();
     let report = report?;
     if let Some(error) = &report.store_error {
-        note(&Error::Claims(Arc::clone(error)).report());
+        note(&Error::of_claims(error).report());
     }
     Ok(Worked { report, completed_before: progress.completed_before(), signal: signalled.last() })
 }

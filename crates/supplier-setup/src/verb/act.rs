@@ -136,7 +136,7 @@ async fn send(
                 sleep(PAUSE).await;
             }
             Err(error @ StoreError::Unknown(_)) => return Err(Error::ActionUnknown(error)),
-            Err(source) => return Err(Error::Store { doing: "act on the run", source }),
+            Err(source) => return Err(Error::of_store("act on the run", source)),
         }
     }
 }

@@ -15,6 +15,7 @@ pub(super) async fn list(context: &Context, arguments: ListArguments) -> Result<
     let ListArguments { status, outcome, key, limit } = arguments;
     let key = key.map(RunKey::new).transpose()?;
     let database = Database::open(&context.common, &plain_connections(), Schema::MustFit).await?;
+    database.tell_if_moved().await?;
     let filter = RunFilter { status, last_outcome: outcome, key, limit };
     let page = database.reader().list(&filter).await.map_err(Error::store("list runs"))?;
     if context.common.json {

@@ -72,7 +72,7 @@ pub(super) fn exit_of_ends(report: &WorkReport) -> Exit {
         (report.failed > 0, Exit::Failed),
         (report.lost_for_good(), Exit::LeaseLost),
     ];
-    let refused = report.store_error.clone().map_or(Exit::Done, |error| Error::Claims(error).exit());
+    let refused = report.store_error.clone().map_or(Exit::Done, |error| Error::of_claims(&error).exit());
     ends.into_iter().filter(|(is_so, _)| *is_so).fold(refused, |exit, (_, other)| exit.or(other))
 }
 

@@ -14,6 +14,7 @@ use crate::worker_settings::plain_connections;
 
 pub(super) async fn show(context: &Context, arguments: &ShowArguments) -> Result<Exit, Error> {
     let database = Database::open(&context.common, &plain_connections(), Schema::MustFit).await?;
+    database.tell_if_moved().await?;
     let reader = database.reader();
     let view = select(reader, &arguments.run).await?;
     let whole = at_one_instant(reader, view).await?;

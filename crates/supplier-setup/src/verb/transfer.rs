@@ -6,10 +6,11 @@
 //! ONE-HOLDER across the two stores.
 
 use std::collections::BTreeSet;
+use std::error::Error as _;
 
-use lease_core::{Hasher, RunRecord, StoreError, written_out};
+use lease_core::{Hasher, RunFilter, RunRecord, StoreError, written_out};
 use lease_postgres::{Arrived, Import, PgStore};
-use lease_sqlite::{Seal, SqliteStore};
+use lease_sqlite::{LiveLease, Seal, SqliteStore};
 use serde::Serialize;
 use serde_json::Value;
 use supplier_runner::tables::{POSTGRES_IMPORTS, POSTGRES_TABLES, SQLITE_TABLES};
@@ -42,7 +43,11 @@ pub(super) async fn transfer(context: &Context, arguments: TransferArguments) ->
     let (Some(file), Some(server)) = (source.store().sqlite(), target.store().postgres()) else {
         return Err(Error::TransferDirection);
     };
-    let seal = file.seal(Uuid::new_v4(), &to.to_string()).await.map_err(Error::store("seal the file"))?;
+    let sealing = file.seal(Uuid::new_v4(), &to.to_string()).await;
+    let seal = sealing.map_err(|failed| match live_lease(&failed) {
+        Some(held) => Error::HeldSource(held),
+        None => Error::of_store("seal the file", failed),
+    })?;
     if seal.moved {
         return Err(Error::MovedBefore { from: from.to_string(), to: seal.destination });
     }
@@ -52,7 +57,7 @@ pub(super) async fn transfer(context: &Context, arguments: TransferArguments) ->
     // A transfer that broke off may have arrived all the same.
     let arrived = match server.find_transfer(seal.transfer).await.map_err(Error::TransferUnknown)? {
         Some(arrived) => arrived,
-        None => match carry(file, server, &seal, &from).await {
+        None => match carry(file, server, &seal, (&from, &to)).await {
             Ok(arrived) => arrived,
             Err(failed) => return Err(undo(file, server, &seal, failed).await),
         },
@@ -68,6 +73,12 @@ pub(super) async fn transfer(context: &Context, arguments: TransferArguments) ->
         context.output.line(&format!("{from} is sealed: it can be read, and not worked on any more"));
     }
     Ok(Exit::Done)
+}
+
+/// Who holds a run of the file, where that is why it cannot be sealed.
+fn live_lease(failed: &StoreError) -> Option<String> {
+    let live = failed.source()?.downcast_ref::<LiveLease>()?;
+    Some(live.to_string())
 }
 
 async fn open(context: &Context, url: &DatabaseUrl) -> Result<Database, Error> {
@@ -92,7 +103,7 @@ async fn carry(
     file: &SqliteStore,
     server: &PgStore,
     seal: &Seal,
-    from: &DatabaseUrl,
+    (from, to): (&DatabaseUrl, &DatabaseUrl),
 ) -> Result<Arrived, Error> {
     let read = Error::store("read the runs");
     let write = Error::store("take in the runs");
@@ -105,6 +116,12 @@ async fn carry(
         for run in page {
             let record = RunRecord::read(file, run).await.map_err(&read)?;
             let record = record.ok_or_else(|| Error::TransferDiffers(format!("run {run} is gone")))?;
+            let key =
+                RunFilter { status: None, last_outcome: None, key: Some(record.run.key.clone()), limit: 1 };
+            let there = lease_core::RunReader::list(server, &key).await.map_err(&write)?;
+            if !there.runs.is_empty() {
+                return Err(Error::KeyTaken { at: to.to_string(), key: record.run.key.to_string() });
+            }
             import.run(&record).await.map_err(&write)?;
             let (sent, back) = (record.to_value(), import.read_back(run).await.map_err(&write)?);
             if back.as_ref() != Some(&sent) {
