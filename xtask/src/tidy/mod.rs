@@ -2,6 +2,7 @@
 
 mod coverage;
 mod documents;
+mod invariants;
 mod manifest;
 mod numbers;
 mod rust;
@@ -58,6 +59,7 @@ pub(crate) fn run() -> Result<ExitCode, Failure> {
     }
     findings.extend(numbers::check(&sources));
     findings.extend(coverage::check(&sources));
+    findings.extend(invariants::check(&sources));
     for Finding { path, line, what } in &findings {
         eprintln!("{}:{line}: {what}", path.display());
     }
