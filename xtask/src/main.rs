@@ -5,6 +5,7 @@ mod chore;
 mod ci;
 mod install;
 mod programs;
+mod prove;
 mod scratch;
 mod server;
 mod supervisor;
@@ -37,6 +38,8 @@ enum Chore {
     Ci(ci::Arguments),
     /// Measures claims, renewals and saves through pgbench and through lease-postgres, and a worker's steps.
     Bench(bench::Arguments),
+    /// Sends random histories to the real stores, step for step against the rules.
+    Prove(prove::Arguments),
     /// Checks what no lint does.
     Tidy,
 }
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
         Chore::Test(arguments) => test::run(&arguments),
         Chore::Ci(arguments) => ci::run(&arguments),
         Chore::Bench(arguments) => bench::run(&arguments),
+        Chore::Prove(arguments) => prove::run(&arguments),
         Chore::Tidy => tidy::run(),
     };
     done.unwrap_or_else(Failure::report)

@@ -4,7 +4,12 @@
 //!
 //! A history is made from its seed alone: the same seed gives the same history on every machine.
 
+mod search;
+
+pub use search::{Dose, compare_many};
+
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use lease_core::{
@@ -50,6 +55,20 @@ struct Pair<'h> {
     store: Arc<dyn Store>,
     handles: Vec<LeaseId>,
     claims: u64,
+    /// What was done so far, for whoever looks into a difference.
+    journal: Vec<String>,
+}
+
+/// Tells the history where it ends in a difference.
+impl Drop for Pair<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            println!("the history, in {} requests:", self.journal.len());
+            for line in &self.journal {
+                println!("  {line}");
+            }
+        }
+    }
 }
 
 /// Everything kept of one run.
@@ -61,6 +80,7 @@ macro_rules! both {
         let fake = $pair.fake.$method($($argument),*).await;
         let real = $pair.store.$method($($argument),*).await;
         let (fake, real) = (fake.expect("no fault is ordered"), real.expect("a verdict"));
+        $pair.journal.push(format!("{} {:?}: {fake:?}", $what, ($($argument,)*)));
         assert_eq!(real, fake, "{}: {:?}", $what, ($($argument,)*));
         real
     }};
@@ -71,7 +91,15 @@ impl<'h> Pair<'h> {
         let fake = FakeStore::new(StoreClock::default());
         fake.refuse_effect(&EffectKind::new("refused").expect("a plain word"));
         let dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        Self { dice, fake, real, store: real.store().await, handles: Vec::new(), claims: 0 }
+        Self {
+            dice,
+            fake,
+            real,
+            store: real.store().await,
+            handles: Vec::new(),
+            claims: 0,
+            journal: Vec::new(),
+        }
     }
 
     fn plan(&mut self) -> Plan {
@@ -222,6 +250,7 @@ impl<'h> Pair<'h> {
         for _ in 0..=self.dice.roll(4) / 3 {
             let fake = self.fake.save(&request).await.expect("no fault is ordered");
             let real = self.store.save(&request).await.expect("a verdict");
+            self.journal.push(format!("save {request:?}: {fake:?}"));
             // The wording of a refused effect is each store's own.
             let refused = |verdict: &SaveVerdict| matches!(verdict, SaveVerdict::EffectRefused { .. });
             assert!(
@@ -284,7 +313,9 @@ impl<'h> Pair<'h> {
 
     async fn wait(&mut self) {
         let by = Duration::from_micros(self.dice.pick(&[0, 1, 999, 500_000, 1_000_000, 3_000_000]));
-        if self.dice.one_in(12) {
+        let back = self.dice.one_in(12);
+        self.journal.push(format!("the clock goes {} by {by:?}", if back { "back" } else { "on" }));
+        if back {
             self.fake.clock().set_back(by);
             self.real.set_back(by).await;
         } else {
@@ -333,12 +364,18 @@ impl<'h> Pair<'h> {
 /// its steps.
 ///
 /// # Panics
-/// Where they differ.
+/// Where they differ, with the history printed.
 pub async fn compare(harness: &dyn Harness, seed: u64, steps: usize) {
+    let done = AtomicUsize::new(0);
+    compare_counting(harness, seed, steps, &done).await;
+}
+
+async fn compare_counting(harness: &dyn Harness, seed: u64, steps: usize, done: &AtomicUsize) {
     let mut pair = Pair::new(harness, seed).await;
     for _ in 0..steps {
         pair.step().await;
         pair.compare().await;
+        done.fetch_add(1, Ordering::Relaxed);
     }
     let all = RunFilter { limit: 100, ..RunFilter::default() };
     let listed = pair.store.list(&all).await.expect("an answer").runs.len();

@@ -53,6 +53,14 @@ impl PostgresHarness {
         Self { store, pool, database }
     }
 
+    /// Empties everything, and sets the clock to where it began.
+    pub(crate) async fn clear(&self) {
+        let statements =
+            "TRUNCATE lease.runs, lease.receipts, lease.attempts, lease.actions, lease.plans, public.notes;
+            UPDATE fake.clock SET now = '2026-01-01 00:00:00+00'";
+        execute(&mut self.database.session().await, statements).await;
+    }
+
     async fn move_clock(&self, sign: i64, by: Duration) {
         let micros = sign * i64::try_from(by.as_micros()).expect("clauses move the clock by little");
         let moved = sqlx::query("UPDATE fake.clock SET now = now + $1 * interval '1 microsecond'");
