@@ -4,6 +4,7 @@ mod bench;
 mod chore;
 mod ci;
 mod install;
+mod mutants;
 mod programs;
 mod prove;
 mod scratch;
@@ -40,6 +41,8 @@ enum Chore {
     Bench(bench::Arguments),
     /// Sends random histories to the real stores, step for step against the rules.
     Prove(prove::Arguments),
+    /// Takes each guard out, one at a time, and expects a test to fail.
+    Mutants(mutants::Arguments),
     /// Checks what no lint does.
     Tidy,
 }
@@ -51,6 +54,7 @@ fn main() -> ExitCode {
         Chore::Ci(arguments) => ci::run(&arguments),
         Chore::Bench(arguments) => bench::run(&arguments),
         Chore::Prove(arguments) => prove::run(&arguments),
+        Chore::Mutants(arguments) => mutants::run(&arguments),
         Chore::Tidy => tidy::run(),
     };
     done.unwrap_or_else(Failure::report)
