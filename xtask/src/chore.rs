@@ -77,6 +77,9 @@ pub(crate) enum Failure {
     /// Something that a benchmark could not measure, and why.
     #[error("could not be measured: {0}")]
     NotMeasured(String),
+    /// Programs that could not be fetched, and why.
+    #[error("could not be fetched: {0}")]
+    NotFetched(String),
     /// Findings that were already printed.
     #[error("{0} to put right, see above")]
     Findings(usize),
@@ -106,6 +109,7 @@ impl Failure {
             | Self::NoUnprivilegedUser
             | Self::CannotInstall
             | Self::ServerDidNotStart { .. }
+            | Self::NotFetched(_)
             | Self::Run { .. }
             | Self::Path { .. }
             | Self::System { .. } => 125,

@@ -29,7 +29,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     step("docs", || {
         must(cargo().args(["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "--deny warnings"))
     })?;
-    step("tests", || test::run(&test::Arguments { install: false, rest: Vec::new() }))
+    step("tests", || test::run(&test::Arguments { install: false, pg_version: None, rest: Vec::new() }))
 }
 
 fn step<T>(name: &str, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {

@@ -3,6 +3,7 @@
 mod bench;
 mod chore;
 mod ci;
+mod fetched;
 mod install;
 mod mutants;
 mod programs;

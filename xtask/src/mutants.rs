@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         mutated(mutant, root())?;
     }
     let tree = Tree::copy()?;
-    let server = PrivateServer::start(&Options { care: Care::Scratch, log: None })?;
+    let server = PrivateServer::start(&Options { care: Care::Scratch, programs: None, log: None })?;
     let mut suites: Vec<&String> = mutants.iter().flat_map(|mutant| &mutant.tests).collect();
     suites.sort_unstable();
     suites.dedup();

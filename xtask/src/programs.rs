@@ -24,6 +24,15 @@ pub(crate) fn find() -> Result<PathBuf, Failure> {
         .ok_or(Failure::NoServerPrograms)
 }
 
+/// The folder of installed server programs of this major version, in the folders where several versions
+/// stand side by side.
+pub(crate) fn installed(version: u32) -> Option<PathBuf> {
+    let debian = Path::new("/usr/lib/postgresql").join(version.to_string()).join("bin");
+    let homebrew = ["/opt/homebrew/opt", "/usr/local/opt"]
+        .map(|base| Path::new(base).join(format!("postgresql@{version}")).join("bin"));
+    std::iter::once(debian).chain(homebrew).find(|folder| has_server(folder))
+}
+
 fn has_server(folder: &Path) -> bool {
     ["postgres", "initdb"].iter().all(|program| folder.join(program).is_file())
 }

@@ -60,7 +60,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         tests.env("RUST_BACKTRACE", OsStr::new("0"));
         let began = Instant::now();
         let ended = match store {
-            Store::Postgres => under_server(&mut tests, &Options { care: Care::Scratch, log: None })?,
+            Store::Postgres => {
+                under_server(&mut tests, &Options { care: Care::Scratch, programs: None, log: None })?
+            }
             Store::Sqlite => {
                 must(&mut tests)?;
                 ExitCode::SUCCESS

@@ -35,6 +35,8 @@ pub(crate) enum Care {
 pub(crate) struct Options {
     /// Whether it flushes.
     pub(crate) care: Care,
+    /// The folder of the server programs; without one they are looked for.
+    pub(crate) programs: Option<PathBuf>,
     /// A file for its log; without one the log goes away with the data.
     pub(crate) log: Option<PathBuf>,
 }
@@ -58,7 +60,10 @@ const GLANCE: Duration = Duration::from_millis(10);
 impl PrivateServer {
     /// Makes its data and starts it.
     pub(crate) fn start(options: &Options) -> Result<Self, Failure> {
-        let bin = programs::find()?;
+        let bin = match &options.programs {
+            Some(bin) => bin.clone(),
+            None => programs::find()?,
+        };
         let run_as = RunAs::choose()?;
         let scratch = Scratch::new(run_as)?;
         make_data(&bin, run_as, &scratch)?;

@@ -8,15 +8,18 @@ use std::process::{Command, ExitCode, ExitStatus};
 use clap::Args;
 
 use crate::chore::{Failure, forget_this_package};
-use crate::install;
 use crate::server::{Care, Options, PrivateServer};
 use crate::supervisor::Supervisor;
+use crate::{fetched, install};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// Install PostgreSQL's server programs first, on Debian as root, if they are missing.
     #[arg(long)]
     install: bool,
+    /// Under this major version of PostgreSQL: installed, or fetched with npm into target/.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(14..=99))]
+    pg_version: Option<u32>,
     /// Write the server's log to this file, which stays.
     #[arg(long, value_name = "FILE")]
     keep_log: Option<PathBuf>,
@@ -34,10 +37,11 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     let Some((program, rest)) = arguments.command.split_first() else {
         return Ok(ExitCode::from(2));
     };
+    let programs = arguments.pg_version.map(fetched::server_programs).transpose()?;
     let mut command = Command::new(program);
     command.args(rest);
     forget_this_package(&mut command);
-    under_server(&mut command, &Options { care: Care::Durable, log: arguments.keep_log })
+    under_server(&mut command, &Options { care: Care::Durable, programs, log: arguments.keep_log })
 }
 
 /// Runs a command under a server of its own. Signals that would end this process are handed to the

@@ -65,7 +65,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         install::server_programs()?;
     }
     let programs = Programs::build()?;
-    let server = PrivateServer::start(&Options { care: Care::Durable, log: arguments.keep_log.clone() })?;
+    let server = PrivateServer::start(&Options {
+        care: Care::Durable,
+        programs: None,
+        log: arguments.keep_log.clone(),
+    })?;
     let psql = Psql::new(&server, "postgres");
     for database in [speed::DATABASE, worker::DATABASE] {
         psql.ask(&format!("CREATE DATABASE {database}"))?;
