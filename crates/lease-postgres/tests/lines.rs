@@ -129,15 +129,20 @@ async fn a_store_goes_on_after_its_sessions_were_ended() {
     let database = Database::migrated().await;
     let store = database.store().await;
     let runs = [opened(&store, 1, "a").await, opened(&store, 2, "b").await];
-    // Several connections that stand idle.
-    let (first, second, third) = tokio::join!(store.view(runs[0]), store.view(runs[1]), store.view(runs[0]));
-    assert!(first.is_ok() && second.is_ok() && third.is_ok());
     let mut session = database.session().await;
+    let remaining = "SELECT count(*) FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name = 'lease-postgres'";
+    // Several connections that stand idle: requests at the same time open them.
+    let deadline = Deadline::new();
+    while value::<i64>(&mut session, remaining).await < 3 {
+        let (first, second, third) =
+            tokio::join!(store.view(runs[0]), store.view(runs[1]), store.view(runs[0]));
+        assert!(first.is_ok() && second.is_ok() && third.is_ok());
+        deadline.pause().await;
+    }
     let ended = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
         WHERE datname = current_database() AND application_name = 'lease-postgres'";
     assert!(value::<i64>(&mut session, ended).await >= 3);
-    let remaining = "SELECT count(*) FROM pg_stat_activity
-        WHERE datname = current_database() AND application_name = 'lease-postgres'";
     let deadline = Deadline::new();
     while value::<i64>(&mut session, remaining).await > 0 {
         deadline.pause().await;
