@@ -27,10 +27,8 @@ impl Claim {
         match self.given_up(ended, Refused::Release, phase.clone(), outcome, SaveFate::NotSaved).await {
             Some(lost) => lost,
             None => {
-                let end = match (&phase, outcome) {
-                    (Some(phase), AttemptOutcome::Waiting) => JobEnd::Waiting(phase.clone()),
-                    _ => JobEnd::Released,
-                };
+                let waits_at = phase.clone().filter(|_| outcome == AttemptOutcome::Waiting);
+                let end = waits_at.map_or(JobEnd::Released, JobEnd::Waiting);
                 self.ended(phase, outcome, reason);
                 end
             }
