@@ -18,6 +18,8 @@ pub(super) struct Answers {
     is_down: bool,
     /// Errors in a row that asking again does not help.
     refusals: u32,
+    /// Claims that were sent together are refused together, and count once.
+    next_refusal: Moment,
     quiet_until: Moment,
     stranded_look: Moment,
     /// The look that is under way.
@@ -40,7 +42,15 @@ impl Answers {
 
     pub(super) fn new(context: Arc<Context>) -> Self {
         let now = context.clock.now();
-        Self { context, is_down: false, refusals: 0, quiet_until: now, stranded_look: now, look: None }
+        Self {
+            context,
+            is_down: false,
+            refusals: 0,
+            next_refusal: now,
+            quiet_until: now,
+            stranded_look: now,
+            look: None,
+        }
     }
 
     /// The answer to a claim that was sent at `sent_at`, if one comes while the lease it brings would
@@ -84,7 +94,10 @@ impl Answers {
     fn refused<T>(&mut self, error: StoreError) -> Answer<T> {
         let now = self.context.clock.now();
         self.is_down = true;
-        self.refusals = self.refusals.saturating_add(1);
+        if now >= self.next_refusal {
+            self.refusals = self.refusals.saturating_add(1);
+            self.next_refusal = now.plus(self.context.settings.claim_pause());
+        }
         if now >= self.quiet_until {
             self.quiet_until = now.plus(QUIET);
             let error: &dyn std::error::Error = &error;

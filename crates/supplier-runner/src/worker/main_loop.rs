@@ -314,7 +314,9 @@ impl Watch {
         let answer = Answers::wait_for(&context, context.store.claim_next(&claim), sent_at).await;
         let claimed = match self.answers.note(answer) {
             Answer::Came(claimed) => claimed,
-            Answer::None => return Filled::Again(context.clock.now().plus(self.pause())),
+            Answer::None => {
+                return Filled::Again(context.clock.now().plus(self.context.settings.claim_pause()));
+            }
             Answer::Refused(error) => return self.refused(error),
         };
         let Claimed { grants, set_aside, next_due_in, next_lapse_in } = claimed;
@@ -383,7 +385,7 @@ impl Watch {
                 return;
             }
         };
-        let (now, pause) = (self.context.clock.now(), self.pause());
+        let (now, pause) = (self.context.clock.now(), self.context.settings.claim_pause());
         let answer = self.answers.note(answer);
         let Some(queue) = &mut self.queue else { return };
         match answer {
@@ -410,12 +412,7 @@ impl Watch {
             self.report.store_error = Some(Arc::new(error));
             return Filled::Finished;
         }
-        Filled::Again(self.context.clock.now().plus(self.pause()))
-    }
-
-    /// How long to wait after a claim that got no answer.
-    fn pause(&self) -> Duration {
-        self.context.settings.poll.min(Duration::from_secs(1))
+        Filled::Again(self.context.clock.now().plus(self.context.settings.claim_pause()))
     }
 
     fn start(&mut self, grant: Grant, sent_at: Moment, slot: Slot) {

@@ -37,6 +37,11 @@ pub enum WorkerSettingsError {
 }
 
 impl WorkerSettings {
+    /// How long to wait after a claim that got no answer.
+    pub(super) fn claim_pause(&self) -> Duration {
+        self.poll.min(Duration::from_secs(1))
+    }
+
     /// Checks what the parts do not check by themselves.
     ///
     /// # Errors

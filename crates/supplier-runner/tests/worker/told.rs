@@ -164,6 +164,21 @@ async fn truth_a_worker_stopped_at_once_counts_what_had_ended() {
     drop(lock);
 }
 
+/// Claims that are sent together are refused together, over a schema that is being changed for a moment:
+/// that is one refusal, and not eight in a row.
+#[tokio::test]
+async fn claims_that_are_refused_together_count_once() {
+    let world = World::new(&["a"], |_| async { done() });
+    let mut runs = Vec::new();
+    for key in ["A", "B", "C", "D", "E", "F", "G", "H"] {
+        runs.push(world.submit(key).await);
+    }
+    world.store.order(Operation::Claim, &Fault::Refused, runs.len());
+    let report = world.work(Take::AsFarAsPossible(runs)).await;
+    assert!(report.store_error.is_none(), "{:?}", report.store_error);
+    assert_eq!(report.completed, 8);
+}
+
 /// LIVENESS: a run whose row somebody keeps locked holds up no other that was asked for.
 #[tokio::test]
 async fn liveness_a_locked_row_holds_up_no_other_run() {
