@@ -9,6 +9,7 @@ mod losing;
 mod many;
 mod operators;
 mod progress;
+mod simulation;
 mod stopping;
 mod told;
 mod unanswered;

@@ -81,6 +81,8 @@ pub(crate) struct World {
     pub(crate) events: Arc<Recorder>,
     pub(crate) calls: Arc<Mutex<Vec<Call>>>,
     plan: Arc<RunnablePlan>,
+    /// How often every task gets its turn before time moves on.
+    pub(crate) turns: u32,
 }
 
 /// A worker at work.
@@ -118,7 +120,7 @@ impl World {
             }),
         ));
         let plan = runnable(phases, &step);
-        Self { clock, store, events: Arc::default(), calls, plan: Arc::new(plan) }
+        Self { clock, store, events: Arc::default(), calls, plan: Arc::new(plan), turns: 200 }
     }
 
     pub(crate) fn settings(&self) -> WorkerSettings {
@@ -222,7 +224,7 @@ impl World {
 
     /// Lets every task run until all wait.
     pub(crate) async fn settle(&self) {
-        for _ in 0..200 {
+        for _ in 0..self.turns {
             tokio::task::yield_now().await;
         }
     }
