@@ -9,12 +9,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use lease_core::{
-    Action, Attempt, AttemptOutcome, Clock, Ending, FailureKind, FencingToken, Operator, RunId, Status, Who,
+    Action, Attempt, AttemptOutcome, Clock, Ending, FailureKind, FencingToken, LossLimit, Operator, RunId,
+    Status, Who,
 };
 use lease_fake::differential::Dose;
 use lease_fake::{Fault, Operation, Until};
 use supplier_runner::step::StepEnd;
-use supplier_runner::worker::{Event, EventKind, Events, Take, WorkReport};
+use supplier_runner::worker::{Event, EventKind, Events, Take, WorkReport, WorkerSettings};
 
 use crate::world::{AtWork, Call, SECOND, World, again, done};
 
@@ -151,9 +152,12 @@ async fn simulate(seed: u64) {
         runs.push(world.submit(&format!("K-{number}")).await);
     }
     let mut workers: Vec<(Arc<Told>, AtWork)> = Vec::new();
+    let loss_limit = LossLimit::new(u32::try_from(dice.roll(3)).unwrap() + 1).unwrap();
     let start = |workers: &mut Vec<(Arc<Told>, AtWork)>| {
         let told = Arc::new(Told::default());
-        let at_work = world.start_telling(Take::UntilNoneIsOpen, Arc::clone(&told) as Arc<dyn Events>);
+        let settings = WorkerSettings { loss_limit, ..world.settings() };
+        let (clock, store, events) = (world.clock.clone(), world.store.clone(), Arc::clone(&told));
+        let at_work = world.start_all(Take::UntilNoneIsOpen, settings, clock, store, events);
         workers.push((told, at_work));
     };
     for _ in 0..=dice.roll(2) {

@@ -168,7 +168,7 @@ impl World {
         self.start_all(take, settings, clock, store, Arc::clone(&self.events) as Arc<dyn Events>)
     }
 
-    fn start_all(
+    pub(crate) fn start_all(
         &self,
         take: Take,
         settings: WorkerSettings,
