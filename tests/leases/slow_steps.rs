@@ -15,8 +15,8 @@ use sqlx::postgres::PgPoolOptions;
 use supplier_runner::plan::{PhaseStep, RunnablePlan};
 use supplier_runner::step::{Step, StepDone, StepEnd, StepRequest};
 use supplier_runner::worker::{
-    BatchedRenewals, BootClock, HeartbeatThread, Lanes, NoEvents, StepThreads, Take, Worker, WorkerSettings,
-    new_run_id, stopper,
+    BatchedRenewals, BootClock, HeartbeatThread, Lanes, NoEvents, StepThreads, SystemRandom, Take, Worker,
+    WorkerSettings, new_run_id, stopper,
 };
 
 use crate::support::Database;
@@ -91,6 +91,7 @@ async fn work(url: &str) {
         clock,
         lanes: Lanes { steps: steps.handle(), heartbeats: lane },
         events: Arc::new(NoEvents),
+        random: Arc::new(SystemRandom),
     };
     let (stopper, stopping) = stopper();
     let report = worker.run(Take::Only(run), &stopper, stopping).await.unwrap();

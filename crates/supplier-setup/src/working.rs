@@ -6,7 +6,8 @@ use std::sync::Arc;
 use lease_core::{Clock, Renewals, RunId, RunKey};
 use supplier_runner::plan::RunnablePlan;
 use supplier_runner::worker::{
-    BatchedRenewals, BootClock, HeartbeatThread, Lanes, StepThreads, Take, WorkReport, Worker, stopper,
+    BatchedRenewals, BootClock, HeartbeatThread, Lanes, StepThreads, SystemRandom, Take, WorkReport, Worker,
+    stopper,
 };
 
 use crate::any_store::AnyStore;
@@ -55,6 +56,7 @@ pub(crate) async fn work(
     let (progress, showing) =
         progress::start(context.common.json, &context.output, &context.log_target, asked)?;
     let worker = Worker {
+        random: Arc::new(SystemRandom),
         settings: settings.worker,
         plans,
         store: database.worker_store(),

@@ -194,7 +194,7 @@ impl Claim {
         message: &str,
         after: Option<Duration>,
     ) -> JobEnd {
-        match step.retry.delay(self.job.failures, random_fraction()) {
+        match step.retry.delay(self.job.failures, random_fraction(&*self.context.random)) {
             Some(delay) => {
                 let delay = after.map_or(delay, |asked| delay.max(asked));
                 let failure = self.failure(phase.clone(), kind, message);

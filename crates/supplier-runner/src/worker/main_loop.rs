@@ -12,7 +12,7 @@ use tokio::task::{JoinError, JoinSet};
 
 use super::answers::{Answer, Answers};
 use super::event::{Event, EventKind, Events};
-use super::ids::new_owner;
+use super::ids::{Random, new_owner};
 use super::job::{self, JobEnd};
 use super::lanes::{Lanes, OwnedTask};
 use super::living::{Living, Slot};
@@ -47,6 +47,8 @@ pub struct Worker {
     pub lanes: Lanes,
     /// Who hears of what it does.
     pub events: Arc<dyn Events>,
+    /// Where owners' random parts and the jitter of retries come from.
+    pub random: Arc<dyn Random>,
 }
 
 /// What all parts of a worker share.
@@ -58,6 +60,7 @@ pub(super) struct Context {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) lanes: Lanes,
     pub(super) events: Arc<dyn Events>,
+    pub(super) random: Arc<dyn Random>,
     pub(super) stopping: Stopping,
     pub(super) living: Arc<Living>,
 }
@@ -120,6 +123,7 @@ impl Worker {
             clock: self.clock,
             lanes: self.lanes,
             events: self.events,
+            random: self.random,
             stopping,
             living,
         });
@@ -305,7 +309,9 @@ impl Watch {
             return Filled::Again(sent_at.plus(settings.poll));
         }
         let claim = ClaimNext {
-            owners: (0..free.min(ClaimNext::LIMIT)).map(|_| new_owner(&settings.name)).collect(),
+            owners: (0..free.min(ClaimNext::LIMIT))
+                .map(|_| new_owner(&*context.random, &settings.name))
+                .collect(),
             ttl: settings.lease.ttl(),
             plans: context.known(),
             loss_limit: settings.loss_limit,
@@ -353,7 +359,7 @@ impl Watch {
             }
             let claim = Claim {
                 run,
-                owner: new_owner(&settings.name),
+                owner: new_owner(&*context.random, &settings.name),
                 ttl: settings.lease.ttl(),
                 plans: context.known(),
                 loss_limit: settings.loss_limit,

@@ -25,7 +25,7 @@ mod stop;
 pub use batch::BatchedRenewals;
 pub use clock::BootClock;
 pub use event::{Event, EventKind, Events, NoEvents};
-pub use ids::new_run_id;
+pub use ids::{Random, SystemRandom, new_run_id};
 pub use lanes::{HeartbeatThread, Lanes, StepThreads};
 pub use main_loop::{Worker, WorkerStore};
 pub use queue::Take;

@@ -1,13 +1,18 @@
 //! Telling a worker to stop: first in good order, then at once.
+//!
+//! Whoever waits is woken in the order in which it began to, so that a simulation can be replayed.
 
+use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
 use lease_core::Clock;
-use tokio::sync::watch;
+use tokio::sync::Notify;
 
 /// How far stopping has gone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
 enum Stage {
     Running,
     /// No new claims; steps may finish.
@@ -20,17 +25,24 @@ enum Stage {
 
 /// Tells a worker to stop. Clones tell the same worker.
 #[derive(Debug, Clone)]
-pub struct Stopper(Arc<watch::Sender<Stage>>);
+pub struct Stopper(Arc<Told>);
 
 /// What the worker sees of it.
 #[derive(Debug, Clone)]
-pub struct Stopping(watch::Receiver<Stage>);
+pub struct Stopping(Arc<Told>);
+
+/// The stage, as a number that only goes up, and the news that it did.
+#[derive(Debug)]
+struct Told {
+    stage: AtomicU8,
+    raised: Notify,
+}
 
 /// A pair: who tells, and who is told.
 #[must_use]
 pub fn stopper() -> (Stopper, Stopping) {
-    let (sender, receiver) = watch::channel(Stage::Running);
-    (Stopper(Arc::new(sender)), Stopping(receiver))
+    let told = Arc::new(Told { stage: AtomicU8::new(Stage::Running as u8), raised: Notify::new() });
+    (Stopper(Arc::clone(&told)), Stopping(told))
 }
 
 impl Stopper {
@@ -45,17 +57,15 @@ impl Stopper {
     }
 
     fn raise(&self, stage: Stage) {
-        self.0.send_if_modified(|current| {
-            let raised = *current < stage;
-            *current = (*current).max(stage);
-            raised
-        });
+        if self.0.stage.fetch_max(stage as u8, Ordering::AcqRel) < stage as u8 {
+            self.0.raised.notify_waiters();
+        }
     }
 
     /// Ends the time of the steps once a drain has lasted for `grace`. Returns when there is
     /// nothing more to do.
     pub(super) async fn keep_grace(&self, clock: &dyn Clock, grace: Duration) {
-        Stopping(self.0.subscribe()).draining().await;
+        Stopping(Arc::clone(&self.0)).draining().await;
         clock.sleep_until(clock.now().plus(grace)).await;
         self.raise(Stage::GraceOver);
     }
@@ -65,7 +75,7 @@ impl Stopping {
     /// Whether the worker has been told to stop.
     #[must_use]
     pub fn is_draining(&self) -> bool {
-        *self.0.borrow() >= Stage::Draining
+        self.has_reached(Stage::Draining)
     }
 
     /// Returns once the worker has been told to stop.
@@ -83,11 +93,19 @@ impl Stopping {
         self.reached(Stage::Now).await;
     }
 
+    fn has_reached(&self, stage: Stage) -> bool {
+        self.0.stage.load(Ordering::Acquire) >= stage as u8
+    }
+
     async fn reached(&self, stage: Stage) {
-        let mut receiver = self.0.clone();
-        if receiver.wait_for(|current| *current >= stage).await.is_err() {
-            // Nobody is left who could tell it to stop.
-            std::future::pending::<()>().await;
+        loop {
+            let mut raised = pin!(self.0.raised.notified());
+            // Before the look, so that nothing is missed between the two.
+            raised.as_mut().enable();
+            if self.has_reached(stage) {
+                return;
+            }
+            raised.await;
         }
     }
 }

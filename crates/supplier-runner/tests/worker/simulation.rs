@@ -15,7 +15,7 @@ use lease_core::{
 use lease_fake::differential::Dose;
 use lease_fake::{Fault, Operation, Until};
 use supplier_runner::step::StepEnd;
-use supplier_runner::worker::{Event, EventKind, Events, Take, WorkReport, WorkerSettings};
+use supplier_runner::worker::{Event, EventKind, Events, Random, Take, WorkReport, WorkerSettings};
 
 use crate::world::{AtWork, Call, SECOND, World, again, done};
 
@@ -43,6 +43,16 @@ impl Dice {
 
     fn seconds(&mut self, most: u64) -> Duration {
         SECOND * u32::try_from(self.roll(most)).unwrap()
+    }
+}
+
+/// Random parts from the seed: what one worker draws, all of them draw from.
+struct Drawn(Mutex<Dice>);
+
+impl Random for Drawn {
+    fn next(&self) -> u128 {
+        let mut dice = self.0.lock().unwrap();
+        (0..4).fold(0, |number, _| (number << 31) | u128::from(dice.roll(1 << 31)))
     }
 }
 
@@ -140,16 +150,18 @@ async fn act(world: &World, run: RunId, action: &Action) {
     let _verdict = world.store.act(run, action, &who).await.unwrap();
 }
 
-/// One history, from its seed alone.
-async fn simulate(seed: u64) {
+/// One history, from its seed alone. Everything that was told and kept, as text.
+async fn simulate(seed: u64) -> String {
     let mut dice = Dice::new(seed);
     let mut world = World::new(&PHASES, move |call| step(seed, call));
     // Where something is still under way when time moves on, that is one more history.
     world.turns = 30;
+    world.random = Arc::new(Drawn(Mutex::new(Dice::new(!seed))));
     let world = world;
     let mut runs = Vec::new();
     for number in 0..RUNS {
-        runs.push(world.submit(&format!("K-{number}")).await);
+        let id = RunId::new(uuid::Uuid::from_u128(number as u128 + 1));
+        runs.push(world.submit_as(id, &format!("K-{number}")).await);
     }
     let mut workers: Vec<(Arc<Told>, AtWork)> = Vec::new();
     let loss_limit = LossLimit::new(u32::try_from(dice.roll(3)).unwrap() + 1).unwrap();
@@ -197,10 +209,17 @@ async fn simulate(seed: u64) {
         let open = stored.attempts.iter().filter(|attempt| attempt.end.is_none()).count();
         assert_eq!(open, 0, "seed {seed}: TRUTH: attempts without an end: {:?}", stored.attempts);
     }
+    let mut text = String::new();
     for (told, report) in &reports {
-        check_told(seed, &world, &told.0.lock().unwrap());
-        check_report(seed, report, &told.0.lock().unwrap());
+        let told = told.0.lock().unwrap();
+        check_told(seed, &world, &told);
+        check_report(seed, report, &told);
+        text.push_str(&format!("{told:?}\n{:?}\n", (report.completed, report.failed)));
     }
+    for &run in &runs {
+        text.push_str(&format!("{:?}\n", world.stored(run)));
+    }
+    text
 }
 
 fn check(seed: u64, world: &World, runs: &[RunId], workers: &[(Arc<Told>, AtWork)]) {
@@ -302,7 +321,14 @@ async fn truth_what_workers_tell_is_what_the_store_keeps_whatever_goes_wrong() {
     let began = std::time::Instant::now();
     for seed in dose.seed..dose.seed + dose.histories {
         println!("LEASE_SEED={seed}");
-        simulate(seed).await;
+        let _text = simulate(seed).await;
     }
     println!("{} histories in {:.1} s", dose.histories, began.elapsed().as_secs_f64());
+}
+
+#[tokio::test]
+async fn one_seed_replays_one_history_exactly() {
+    for seed in 1..=50 {
+        assert_eq!(simulate(seed).await, simulate(seed).await, "seed {seed}");
+    }
 }

@@ -14,8 +14,8 @@ use lease_fake::{FakeClock, FakeStore, Stored};
 use supplier_runner::plan::{PhaseStep, RetryPolicy, RunnablePlan};
 use supplier_runner::step::{Step, StepDone, StepEnd, StepRequest};
 use supplier_runner::worker::{
-    BatchedRenewals, Event, Events, Lanes, Stopper, Take, WorkReport, Worker, WorkerSettings, new_run_id,
-    stopper,
+    BatchedRenewals, Event, Events, Lanes, Random, Stopper, SystemRandom, Take, WorkReport, Worker,
+    WorkerSettings, new_run_id, stopper,
 };
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
@@ -83,6 +83,7 @@ pub(crate) struct World {
     plan: Arc<RunnablePlan>,
     /// How often every task gets its turn before time moves on.
     pub(crate) turns: u32,
+    pub(crate) random: Arc<dyn Random>,
 }
 
 /// A worker at work.
@@ -120,7 +121,15 @@ impl World {
             }),
         ));
         let plan = runnable(phases, &step);
-        Self { clock, store, events: Arc::default(), calls, plan: Arc::new(plan), turns: 200 }
+        Self {
+            clock,
+            store,
+            events: Arc::default(),
+            calls,
+            plan: Arc::new(plan),
+            turns: 200,
+            random: Arc::new(SystemRandom),
+        }
     }
 
     pub(crate) fn settings(&self) -> WorkerSettings {
@@ -136,7 +145,10 @@ impl World {
     }
 
     pub(crate) async fn submit(&self, key: &str) -> RunId {
-        let id = new_run_id();
+        self.submit_as(new_run_id(), key).await
+    }
+
+    pub(crate) async fn submit_as(&self, id: RunId, key: &str) -> RunId {
         let submit = Submit {
             id,
             key: RunKey::new(key).unwrap(),
@@ -189,6 +201,7 @@ impl World {
             clock,
             lanes,
             events,
+            random: Arc::clone(&self.random),
         };
         let (stopper, stopping) = stopper();
         let telling = stopper.clone();
