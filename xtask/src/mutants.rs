@@ -46,7 +46,18 @@ struct Mutant {
     put: String,
     #[serde(default)]
     all: bool,
+    /// Further changes of the same file that go with it.
+    #[serde(default)]
+    also: Vec<Change>,
     tests: Vec<String>,
+}
+
+/// A text that stands in the file once, and what stands there instead.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Change {
+    take: String,
+    put: String,
 }
 
 /// What became of a mutant under one suite.
@@ -117,12 +128,16 @@ fn suite_of<'l>(list: &'l List, name: &str) -> Result<&'l [String], Failure> {
 fn mutated(mutant: &Mutant, tree: &Path) -> Result<String, Failure> {
     let path = tree.join(&mutant.file);
     let text = fs::read_to_string(&path).map_err(Failure::path(&path))?;
-    let found = text.matches(&mutant.take).count();
-    if found == 1 || (mutant.all && found > 1) {
-        return Ok(text.replace(&mutant.take, &mutant.put));
-    }
-    let (guard, file) = (&mutant.guard, mutant.file.display());
-    Err(Failure::NotMeasured(format!("{guard}: its text stands {found} times in {file}")))
+    let also = mutant.also.iter().map(|change| (&change.take, &change.put, false));
+    let changes = std::iter::once((&mutant.take, &mutant.put, mutant.all)).chain(also);
+    changes.into_iter().try_fold(text, |text, (take, put, all)| {
+        let found = text.matches(take).count();
+        if found == 1 || (all && found > 1) {
+            return Ok(text.replace(take, put));
+        }
+        let (guard, file) = (&mutant.guard, mutant.file.display());
+        Err(Failure::NotMeasured(format!("{guard}: {take:?} stands {found} times in {file}")))
+    })
 }
 
 /// A copy of the repository that may be changed.
