@@ -37,7 +37,7 @@ pub(crate) struct WorkArguments {
 #[command(next_help_heading = "Worker")]
 pub(crate) struct WorkerFlags {
     /// A plan to work on: a file, or `built-in`; may be given more than once. Only these are worked
-    /// on, and new runs get the first [default: built-in]
+    /// on, and `run` submits with the first [default: built-in]
     #[arg(long = "plan", value_name = "FILE", value_parser = PlanChoice::parse)]
     pub(crate) plans: Vec<PlanChoice>,
     /// Bring the database's schema up to date first
