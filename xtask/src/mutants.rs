@@ -26,6 +26,9 @@ pub(crate) struct Arguments {
     /// Only those whose guard has this in its name.
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
+    /// Not the first so many of the list: for going on where one broke off.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    skip: usize,
 }
 
 /// The file.
@@ -75,7 +78,7 @@ enum Ended {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let list = read(&root().join("xtask/mutants.toml"))?;
     let wanted = |mutant: &&Mutant| arguments.only.as_ref().is_none_or(|only| mutant.guard.contains(only));
-    let mutants: Vec<&Mutant> = list.mutant.iter().filter(wanted).collect();
+    let mutants: Vec<&Mutant> = list.mutant.iter().skip(arguments.skip).filter(wanted).collect();
     for mutant in &mutants {
         mutated(mutant, root())?;
     }
