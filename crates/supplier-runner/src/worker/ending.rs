@@ -147,7 +147,6 @@ impl Claim {
             },
             () = context.clock.sleep_until(give_up) => no_answer(run),
             () = told_to_stop => no_answer(run),
-            () = context.stopping.now() => {}
         }
         None
     }

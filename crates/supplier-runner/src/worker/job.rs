@@ -33,6 +33,8 @@ pub(super) enum JobEnd {
     Waiting(PhaseName),
     /// The lease was lost.
     Lost(LostReason),
+    /// The worker was told to end at once, and the job went no further; its lease runs out by itself.
+    Dropped,
     /// The job broke off over a bug of its own; its lease runs out by itself.
     Broken,
 }
@@ -54,8 +56,20 @@ pub(super) struct Claim {
 }
 
 impl Claim {
-    /// Takes a granted claim that was sent at `sent_at`, and works on it until it ends.
+    /// Takes a granted claim that was sent at `sent_at`, and works on it until it ends, or until the
+    /// worker is told to end at once.
     pub(super) async fn work(context: Arc<Context>, grant: Grant, sent_at: Moment, slot: Slot) -> JobEnd {
+        let stopping = context.stopping.clone();
+        // Asked here, and first: until the main loop gets to dropping it, a job whose step was ended
+        // would go on to release its lease.
+        tokio::select! {
+            biased;
+            () = stopping.now() => JobEnd::Dropped,
+            end = Self::to_its_end(context, grant, sent_at, slot) => end,
+        }
+    }
+
+    async fn to_its_end(context: Arc<Context>, grant: Grant, sent_at: Moment, slot: Slot) -> JobEnd {
         let (mut lease, job) = grant.accept(context.settings.lease, sent_at);
         let plan = Arc::clone(context.plan(&job.plan.id.digest).expect("claims name only known plans"));
         let id = lease.id().clone();

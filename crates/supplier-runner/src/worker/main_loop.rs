@@ -282,7 +282,7 @@ impl Watch {
             JobEnd::Failed => self.report.failed += 1,
             JobEnd::Lost(_) => *self.report.lost.entry(run).or_default() += 1,
             JobEnd::Broken => self.report.broken += 1,
-            JobEnd::Released | JobEnd::Waiting(_) => {}
+            JobEnd::Released | JobEnd::Waiting(_) | JobEnd::Dropped => {}
         }
         if let Some(queue) = &mut self.queue {
             queue.ended(run, &end, self.context.clock.now());

@@ -135,7 +135,7 @@ impl Queue {
             // The next claim, if there is one, tells how the run stands by then.
             JobEnd::Lost(why) => (State::At(now), stand_after(why)),
             JobEnd::Waiting(phase) => (State::At(now), RunStand::Waiting(phase.clone())),
-            JobEnd::Released | JobEnd::Broken => (State::At(now), RunStand::Unfinished),
+            JobEnd::Released | JobEnd::Broken | JobEnd::Dropped => (State::At(now), RunStand::Unfinished),
         };
         self.set(run, state, stand);
     }

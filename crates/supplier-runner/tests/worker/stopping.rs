@@ -65,3 +65,20 @@ async fn case_22_told_twice_the_worker_ends_at_once_and_the_lease_runs_out_by_it
     assert!(matches!(stored.run.hold, Hold::Held { .. }));
     assert_eq!(world.outcomes(run), [None]);
 }
+
+/// What is told twice is told to the jobs themselves: one that runs on before the main loop has dropped
+/// it must not give up its lease in good order.
+#[tokio::test]
+async fn case_22_told_twice_no_job_releases_its_lease_before_it_is_dropped() {
+    let world = World::of_quick_steps(&["a"], |_| std::future::pending());
+    let run = world.submit("K").await;
+    let at_work = world.start(Take::Any);
+    world.until("the step to begin", || world.called().len() == 1).await;
+    // A few polls of the main loop, which begins to wait anew: the job is woken first.
+    world.clock.advance(SECOND * 5);
+    world.settle().await;
+    at_work.stopper.stop_now();
+    let report = world.end_of(at_work).await;
+    assert!(report.stopped_now);
+    assert_eq!(world.outcomes(run), [None], "the lease runs out by itself");
+}

@@ -45,12 +45,16 @@ impl Call {
     }
 }
 
-struct TestStep(FakeClock, Box<Body>);
+struct TestStep {
+    clock: FakeClock,
+    quick: bool,
+    body: Box<Body>,
+}
 
 #[async_trait]
 impl Step for TestStep {
     fn is_quick(&self) -> bool {
-        false
+        self.quick
     }
 
     async fn run(&self, request: &StepRequest) -> StepEnd {
@@ -59,9 +63,9 @@ impl Step for TestStep {
             fence: request.fence().get(),
             idempotency_key: request.idempotency_key().to_owned(),
             document: request.document().to_string(),
-            clock: self.0.clone(),
+            clock: self.clock.clone(),
         };
-        (self.1)(call).await
+        (self.body)(call).await
     }
 }
 
@@ -108,18 +112,36 @@ impl World {
         F: Fn(Call) -> D + Send + Sync + 'static,
         D: Future<Output = StepEnd> + Send + 'static,
     {
+        Self::with_steps(phases, false, body)
+    }
+
+    /// The same, with steps that run without a heartbeat.
+    pub(crate) fn of_quick_steps<F, D>(phases: &[&str], body: F) -> Self
+    where
+        F: Fn(Call) -> D + Send + Sync + 'static,
+        D: Future<Output = StepEnd> + Send + 'static,
+    {
+        Self::with_steps(phases, true, body)
+    }
+
+    fn with_steps<F, D>(phases: &[&str], quick: bool, body: F) -> Self
+    where
+        F: Fn(Call) -> D + Send + Sync + 'static,
+        D: Future<Output = StepEnd> + Send + 'static,
+    {
         let clock = FakeClock::starting_at(SECOND * 1_000);
         let store = FakeStore::new(clock.store_clock(Timestamp::from_micros(1_800_000_000_000_000)));
         let calls: Arc<Mutex<Vec<Call>>> = Arc::default();
         let (body, seen) = (Arc::new(body), Arc::clone(&calls));
-        let step: Arc<dyn Step> = Arc::new(TestStep(
-            clock.clone(),
-            Box::new(move |call: Call| {
+        let step: Arc<dyn Step> = Arc::new(TestStep {
+            clock: clock.clone(),
+            quick,
+            body: Box::new(move |call: Call| {
                 seen.lock().unwrap().push(call.clone());
                 let body = Arc::clone(&body);
                 Box::pin(async move { body(call).await })
             }),
-        ));
+        });
         let plan = runnable(phases, &step);
         Self {
             clock,
