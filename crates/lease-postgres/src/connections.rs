@@ -12,11 +12,12 @@ use lease_core::StoreError;
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgArguments, PgConnectOptions, PgPool, PgRow};
 use sqlx::query::Query;
-use sqlx::{ConnectOptions as _, FromRow, PgConnection, Postgres, Row as _};
+use sqlx::{ConnectOptions as _, FromRow, PgConnection, Postgres};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout};
 
-use crate::error::{self, AllTaken, NoAnswer, NotInForce};
+use crate::error::{self, AllTaken, NoAnswer};
+use crate::session;
 use crate::settings::PgSettings;
 
 /// A query of this crate.
@@ -68,7 +69,7 @@ impl Connections {
         let limit = settings.acquire_timeout.max(FIRST);
         let first = async {
             let mut line = Arc::clone(&own).take().await?;
-            check_session(line.connection(), settings).await?;
+            session::check(line.connection(), settings).await?;
             line.keep();
             Ok(())
         };
@@ -225,32 +226,4 @@ async fn within<T>(
 /// Waits for an answer for so long; after that it is lost.
 pub(crate) async fn bounded<T>(limit: Duration, answer: impl Future<Output = T>) -> Result<T, StoreError> {
     timeout(limit, answer).await.map_err(|_| StoreError::Unknown(Box::new(NoAnswer(limit))))
-}
-
-/// Checks that the settings the store asked for are in force.
-async fn check_session(connection: &mut PgConnection, settings: &PgSettings) -> Result<(), StoreError> {
-    let mut wanted = settings.of_session();
-    wanted.push(("TimeZone", "UTC".to_owned()));
-    let names: Vec<String> = wanted.iter().map(|(name, _)| (*name).to_owned()).collect();
-    let rows = sqlx::query("SELECT name, setting FROM pg_catalog.pg_settings WHERE name = ANY ($1)")
-        .bind(names)
-        .fetch_all(connection)
-        .await
-        .map_err(error::of_statement)?;
-    let mut found = Vec::new();
-    for row in &rows {
-        let pair: (String, String) = (
-            row.try_get("name").map_err(error::of_statement)?,
-            row.try_get("setting").map_err(error::of_statement)?,
-        );
-        found.push(pair);
-    }
-    for (name, wanted) in wanted {
-        let setting = found.iter().find(|(found, _)| found == name).map(|(_, setting)| setting.as_str());
-        if setting != Some(wanted.as_str()) {
-            let found = setting.unwrap_or_default().to_owned();
-            return Err(StoreError::Unexpected(Box::new(NotInForce { name, wanted, found })));
-        }
-    }
-    Ok(())
 }

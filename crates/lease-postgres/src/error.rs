@@ -8,20 +8,6 @@ use std::time::Duration;
 
 use lease_core::StoreError;
 
-/// A setting that the store asked for and that is not in force on its connection.
-#[derive(Debug, thiserror::Error)]
-#[error(
-    "setting {name} is {found:?} on the connection, not {wanted:?}; a pooler may have dropped it: set it for the role (ALTER ROLE … SET {name} = …)"
-)]
-pub struct NotInForce {
-    /// The setting.
-    pub name: &'static str,
-    /// What the store needs.
-    pub wanted: String,
-    /// What it found.
-    pub found: String,
-}
-
 /// A submit with an id that a run with another key has.
 #[derive(Debug, thiserror::Error)]
 #[error("another run has the id {0}: every submit needs a new one")]

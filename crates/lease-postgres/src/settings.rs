@@ -3,6 +3,7 @@
 //! A statement that may wait longer than the lease lasts could only bring bad news, so every limit
 //! is shorter than the TTL (case 14).
 
+use std::fmt;
 use std::time::Duration;
 
 use lease_core::{SettingsError, Ttl};
@@ -56,19 +57,20 @@ impl PgSettings {
         ttl.check_limit("acquire_timeout", self.acquire_timeout)
     }
 
-    /// The settings of a session, by name, with the value as `pg_settings` shows it.
-    pub(crate) fn of_session(&self) -> Vec<(&'static str, String)> {
-        let millis = |limit: Duration| limit.as_millis().to_string();
+    /// The settings of a session, by name.
+    pub(crate) fn of_session(&self) -> Vec<(&'static str, Wanted)> {
+        let limit = |limit: Duration| Wanted::Limit(limit.as_millis());
         vec![
-            ("default_transaction_isolation", "read committed".to_owned()),
-            ("search_path", "pg_catalog, pg_temp".to_owned()),
-            ("statement_timeout", millis(self.statement_timeout)),
-            ("lock_timeout", millis(self.lock_timeout)),
-            ("idle_in_transaction_session_timeout", millis(self.idle_in_transaction_timeout)),
-            ("jit", "off".to_owned()),
+            ("default_transaction_isolation", Wanted::Exactly("read committed")),
+            ("search_path", Wanted::Exactly("pg_catalog, pg_temp")),
+            ("statement_timeout", limit(self.statement_timeout)),
+            ("lock_timeout", limit(self.lock_timeout)),
+            ("idle_in_transaction_session_timeout", limit(self.idle_in_transaction_timeout)),
+            ("jit", Wanted::Exactly("off")),
             // Plans are made once, while tables are small, and kept while they grow.
-            ("enable_seqscan", "off".to_owned()),
-            ("plan_cache_mode", "force_generic_plan".to_owned()),
+            ("enable_seqscan", Wanted::Exactly("off")),
+            ("plan_cache_mode", Wanted::Exactly("force_generic_plan")),
+            ("TimeZone", Wanted::Exactly("UTC")),
         ]
     }
 
@@ -76,6 +78,34 @@ impl PgSettings {
     /// before that.
     pub(crate) fn answer_limit(&self) -> Duration {
         self.statement_timeout.saturating_add(Duration::from_secs(1))
+    }
+}
+
+/// What a setting of a session has to be, in the words of `pg_settings`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// This.
+    Exactly(&'static str),
+    /// So many milliseconds, or less. Zero would be no limit.
+    Limit(u128),
+}
+
+impl Wanted {
+    /// Whether what was found will do.
+    pub(crate) fn is_met_by(self, found: &str) -> bool {
+        match self {
+            Self::Exactly(wanted) => found == wanted,
+            Self::Limit(longest) => found.parse().is_ok_and(|found| (1..=longest).contains(&found)),
+        }
+    }
+}
+
+impl fmt::Display for Wanted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exactly(wanted) => f.write_str(wanted),
+            Self::Limit(millis) => write!(f, "{millis}"),
+        }
     }
 }
 
@@ -95,6 +125,14 @@ mod tests {
     fn the_limits_for_a_ttl_fit_it() {
         for millis in [4, 100, 2_000, 120_000, 7 * 24 * 60 * 60 * 1_000] {
             assert_eq!(PgSettings::for_ttl(ttl(millis)).check(ttl(millis)), Ok(()), "{millis} ms");
+        }
+    }
+
+    #[test]
+    fn a_limit_may_be_shorter_and_never_endless() {
+        let wanted = Wanted::Limit(30_000);
+        for (found, met) in [("30000", true), ("1", true), ("30001", false), ("0", false), ("", false)] {
+            assert_eq!(wanted.is_met_by(found), met, "{found}");
         }
     }
 

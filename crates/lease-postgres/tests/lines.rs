@@ -51,14 +51,19 @@ async fn a_setting_that_is_not_in_force_is_named() {
     let Err(StoreError::Unexpected(source)) = PgStore::connect(&proxy.url, &settings()).await else {
         panic!("the settings were dropped")
     };
-    let missing = source.downcast_ref::<NotInForce>().expect("it names the setting");
-    assert_eq!(missing.name, "search_path");
+    let missing = source.downcast_ref::<NotInForce>().expect("it names the settings");
+    let names: Vec<_> = missing.0.iter().map(|missing| missing.name).collect();
+    let all = ["search_path", "statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"];
+    assert_eq!(names, [&all[..], &["jit", "enable_seqscan", "plan_cache_mode"]].concat());
+    let said = missing.to_string();
+    assert!(said.contains("ALTER ROLE … SET search_path = pg_catalog, pg_temp; "), "{said}");
+    assert!(said.contains("ALTER ROLE … SET statement_timeout = '30000'; "), "{said}");
 
     // With the role's help, the same line is good enough.
     let mut session = database.session().await;
     for (name, value) in [
         ("search_path", "pg_catalog, pg_temp"),
-        ("statement_timeout", "'30s'"),
+        ("statement_timeout", "'20s'"),
         ("lock_timeout", "'10s'"),
         ("idle_in_transaction_session_timeout", "'30s'"),
         ("jit", "off"),
