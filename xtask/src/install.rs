@@ -16,11 +16,30 @@ pub(crate) fn server_programs() -> Result<(), Failure> {
         Err(Failure::NoServerPrograms) => {}
         found => return found.map(drop),
     }
+    update()?;
+    without_a_cluster(|| apt_get(&["install", "--yes", "--no-install-recommends", "postgresql"]))
+}
+
+/// Installs what the chaos run needs beside PostgreSQL's programs, if it is missing.
+pub(crate) fn chaos_programs() -> Result<(), Failure> {
+    server_programs()?;
+    let there = |name: &str| {
+        Command::new("dpkg").args(["--status", name]).output().is_ok_and(|it| it.status.success())
+    };
+    let missing: Vec<&str> =
+        ["pgbouncer", "libfaketime", "sqlite3"].into_iter().filter(|name| !there(name)).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    update()?;
+    apt_get(&[&["install", "--yes", "--no-install-recommends"], &missing[..]].concat())
+}
+
+fn update() -> Result<(), Failure> {
     if !rustix::process::geteuid().is_root() || !Path::new("/usr/bin/apt-get").is_file() {
         return Err(Failure::CannotInstall);
     }
-    apt_get(&["update"])?;
-    without_a_cluster(|| apt_get(&["install", "--yes", "--no-install-recommends", "postgresql"]))
+    apt_get(&["update"])
 }
 
 /// Does something while Debian's packages are told to make no cluster, and so to start no server.

@@ -1,6 +1,7 @@
 //! The project's own chores: `cargo xtask help` lists them.
 
 mod bench;
+mod chaos;
 mod chore;
 mod ci;
 mod fetched;
@@ -44,6 +45,8 @@ enum Chore {
     Prove(prove::Arguments),
     /// Takes each guard out, one at a time, and expects a test to fail.
     Mutants(mutants::Arguments),
+    /// Kills, stops and cuts off real workers, and judges what came of it.
+    Chaos(chaos::Arguments),
     /// Checks what no lint does.
     Tidy,
 }
@@ -56,6 +59,7 @@ fn main() -> ExitCode {
         Chore::Bench(arguments) => bench::run(&arguments),
         Chore::Prove(arguments) => prove::run(&arguments),
         Chore::Mutants(arguments) => mutants::run(&arguments),
+        Chore::Chaos(arguments) => chaos::run(&arguments),
         Chore::Tidy => tidy::run(),
     };
     done.unwrap_or_else(Failure::report)

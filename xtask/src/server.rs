@@ -5,6 +5,7 @@
 //! machines whose users trust each other.
 
 use std::env;
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -47,6 +48,11 @@ pub(crate) struct PrivateServer {
     process: Child,
     bin: PathBuf,
     port: u16,
+    run_as: RunAs,
+    care: Care,
+    log: PathBuf,
+    /// Variables of its environment.
+    variables: Vec<(&'static str, OsString)>,
     // After the process, so that the data go when the server has gone.
     scratch: Scratch,
 }
@@ -60,6 +66,14 @@ const GLANCE: Duration = Duration::from_millis(10);
 impl PrivateServer {
     /// Makes its data and starts it.
     pub(crate) fn start(options: &Options) -> Result<Self, Failure> {
+        Self::start_with(options, Vec::new())
+    }
+
+    /// The same, with these variables in its environment.
+    pub(crate) fn start_with(
+        options: &Options,
+        variables: Vec<(&'static str, OsString)>,
+    ) -> Result<Self, Failure> {
         let bin = match &options.programs {
             Some(bin) => bin.clone(),
             None => programs::find()?,
@@ -68,21 +82,52 @@ impl PrivateServer {
         let scratch = Scratch::new(run_as)?;
         make_data(&bin, run_as, &scratch)?;
         let log = options.log.clone().unwrap_or_else(|| scratch.path().join("log"));
-        let mut log_file = File::create(&log).map_err(Failure::path(&log))?;
-        let mut port = free_port()?;
-        let process = spawn(&bin, run_as, &scratch, port, options.care, &mut log_file)?;
-        let mut server = Self { process, bin, port, scratch };
+        File::create(&log).map_err(Failure::path(&log))?;
+        let port = free_port()?;
+        let start = Start { bin: &bin, run_as, scratch: &scratch, care: options.care, log: &log };
+        let process = start.spawn(port, &variables)?;
+        let mut server = Self { process, bin, port, run_as, care: options.care, log, variables, scratch };
         // A port can be taken by somebody else between being found free and being used.
         const TRIES: u32 = 5;
         for _ in 1..TRIES {
             if server.is_ready()? {
                 return Ok(server);
             }
-            port = free_port()?;
-            server.process = spawn(&server.bin, run_as, &server.scratch, port, options.care, &mut log_file)?;
-            server.port = port;
+            server.port = free_port()?;
+            server.process = server.spawn()?;
         }
-        if server.is_ready()? { Ok(server) } else { Err(Failure::ServerDidNotStart { log: tail(&log) }) }
+        server.must_be_ready()?;
+        Ok(server)
+    }
+
+    /// Ends it as a crash does: at once, with nothing put in order.
+    pub(crate) fn crash(&mut self) -> Result<(), Failure> {
+        kill_process(Pid::from_child(&self.process), Signal::QUIT)
+            .map_err(|error| Failure::System { doing: "cannot crash postgres", source: error.into() })?;
+        if self.ends_within(PATIENCE) {
+            return Ok(());
+        }
+        let late = io::Error::new(io::ErrorKind::TimedOut, format!("still there after {PATIENCE:?}"));
+        Err(Failure::System { doing: "cannot crash postgres", source: late })
+    }
+
+    /// Starts it again after a crash, on the same data and port.
+    pub(crate) fn restart(&mut self) -> Result<(), Failure> {
+        self.process = self.spawn()?;
+        self.must_be_ready()
+    }
+
+    fn spawn(&self) -> Result<Child, Failure> {
+        let (bin, scratch, log) = (&self.bin, &self.scratch, &self.log);
+        let start = Start { bin, run_as: self.run_as, scratch, care: self.care, log };
+        start.spawn(self.port, &self.variables)
+    }
+
+    fn must_be_ready(&mut self) -> Result<(), Failure> {
+        if self.is_ready()? {
+            return Ok(());
+        }
+        Err(Failure::ServerDidNotStart { log: tail(&self.log) })
     }
 
     /// Whether it accepts connections; `false` if it has ended instead.
@@ -180,23 +225,30 @@ fn make_data(bin: &Path, run_as: RunAs, scratch: &Scratch) -> Result<(), Failure
     Err(Failure::ServerDidNotStart { log: String::from_utf8_lossy(&output.stderr).trim_end().to_owned() })
 }
 
-fn spawn(
-    bin: &Path,
+/// What starts a server on data that are there.
+struct Start<'s> {
+    bin: &'s Path,
     run_as: RunAs,
-    scratch: &Scratch,
-    port: u16,
+    scratch: &'s Scratch,
     care: Care,
-    log: &mut File,
-) -> Result<Child, Failure> {
-    let mut server = server_program(bin, "postgres", run_as, scratch);
-    server.arg("-D").arg(scratch.data()).arg("-k").arg(scratch.path());
-    server.args(["-h", "127.0.0.1", "-p", &port.to_string()]);
-    for setting in settings(care, has_statement_statistics(bin)) {
-        server.arg("-c").arg(setting);
+    log: &'s Path,
+}
+
+impl Start<'_> {
+    fn spawn(&self, port: u16, variables: &[(&'static str, OsString)]) -> Result<Child, Failure> {
+        let mut server = server_program(self.bin, "postgres", self.run_as, self.scratch);
+        server.arg("-D").arg(self.scratch.data()).arg("-k").arg(self.scratch.path());
+        server.args(["-h", "127.0.0.1", "-p", &port.to_string()]);
+        for setting in settings(self.care, has_statement_statistics(self.bin)) {
+            server.arg("-c").arg(setting);
+        }
+        for (name, value) in variables {
+            server.env(name, value);
+        }
+        let log = || File::options().append(true).open(self.log).map_err(Failure::path(self.log));
+        server.stdin(Stdio::null()).stdout(log()?).stderr(log()?);
+        server.spawn().map_err(|source| Failure::Run { program: "postgres".to_owned(), source })
     }
-    let copy = |log: &File| log.try_clone().map_err(Failure::system("cannot write the server's log"));
-    server.stdin(Stdio::null()).stdout(copy(log)?).stderr(copy(log)?);
-    server.spawn().map_err(|source| Failure::Run { program: "postgres".to_owned(), source })
 }
 
 fn settings(care: Care, statement_statistics: bool) -> Vec<&'static str> {
