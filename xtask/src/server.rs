@@ -102,8 +102,26 @@ impl PrivateServer {
 
     /// Ends it as a crash does: at once, with nothing put in order.
     pub(crate) fn crash(&mut self) -> Result<(), Failure> {
-        kill_process(Pid::from_child(&self.process), Signal::QUIT)
-            .map_err(|error| Failure::System { doing: "cannot crash postgres", source: error.into() })?;
+        let server = Pid::from_child(&self.process);
+        let cannot = |error: rustix::io::Errno| Failure::System {
+            doing: "cannot crash postgres",
+            source: error.into(),
+        };
+        kill_process(server, Signal::QUIT).map_err(cannot)?;
+        const BY_ITSELF: Duration = Duration::from_secs(8);
+        if self.ends_within(BY_ITSELF) {
+            return Ok(());
+        }
+        // A library put under it may not bear a signal at every moment. Its processes have sessions of
+        // their own, so each is named.
+        let children = format!("/proc/{0}/task/{0}/children", self.process.id());
+        let children = fs::read_to_string(children).unwrap_or_default();
+        for pid in
+            children.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).chain([server])
+        {
+            // An error means that it has ended already.
+            let _sent = kill_process(pid, Signal::KILL);
+        }
         if self.ends_within(PATIENCE) {
             return Ok(());
         }

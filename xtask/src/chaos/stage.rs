@@ -38,6 +38,10 @@ pub(super) struct Postgres {
 
 const DATABASE: &str = "chaos";
 
+/// How long, in seconds, until all of the server's processes know how far their clock is to be ahead: each
+/// looks once in every second.
+const CLOCK_IS_READ_AFTER: &str = "1.1";
+
 impl Stage {
     /// A server of its own. `folder` is for its clock and log, and for the poolers.
     pub(super) fn postgres(folder: &Path) -> Result<Self, Failure> {
@@ -49,7 +53,7 @@ impl Stage {
         let variables: Vec<(&str, OsString)> = vec![
             ("LD_PRELOAD", library.into()),
             ("FAKETIME_TIMESTAMP_FILE", clock.clone().into()),
-            ("FAKETIME_NO_CACHE", "1".into()),
+            ("FAKETIME_CACHE_DURATION", "0".into()),
             ("FAKETIME_DONT_FAKE_MONOTONIC", "1".into()),
         ];
         let options = Options { care: Care::Scratch, programs: None, log: Some(folder.join("server.log")) };
@@ -165,8 +169,8 @@ impl Postgres {
         Some((Ipv4Addr::LOCALHOST, self.poolers.get(at)?.1).into())
     }
 
-    /// Moves the server's clock to so many milliseconds ahead of the machine's, while no statement is at
-    /// work on a run, so that every line of the trail lies on one side of the step.
+    /// Moves the server's clock to so many milliseconds ahead of the machine's. No statement is at work on a
+    /// run until all processes know, so that every line of the trail lies on one side of the step.
     pub(super) fn move_clock(&self, ahead_ms: i64) -> Result<(), Failure> {
         let seconds = format!(
             "{}{}.{:03}",
@@ -176,7 +180,7 @@ impl Postgres {
         );
         let script = format!(
             "BEGIN; LOCK TABLE lease.runs IN EXCLUSIVE MODE;
-             \\! printf '%s' '{seconds}' > '{clock}'
+             \\! printf '%s' '{seconds}' > '{clock}'; sleep {CLOCK_IS_READ_AFTER}
              INSERT INTO audit.trail (at_us, tbl, new) VALUES (0, 'mark', '{{\"offset_us\": {offset}}}'); COMMIT;",
             clock = self.clock.display(),
             offset = ahead_ms * 1_000,
