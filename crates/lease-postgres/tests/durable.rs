@@ -4,7 +4,8 @@
 mod support;
 
 use lease_core::{
-    Action, Due, IdempotencyKey, LeaseStore as _, Operator as _, Phase, Release, ReleaseVerdict, Renewals as _,
+    Action, Due, IdempotencyKey, LeaseStore as _, Operator as _, Phase, Release, ReleaseVerdict,
+    Renewals as _,
 };
 use support::words::{claim_next, fail, granted, minute, name, opened, owner, release, save, who};
 use support::{Database, execute, value};
@@ -25,7 +26,8 @@ async fn every_change_of_a_run_is_durable_but_a_renewal() {
     execute(&mut session, format!("ALTER DATABASE {} SET synchronous_commit = off", database.name)).await;
     let store = database.store().await;
     let mut seen = async |what: &str, wanted: &str| {
-        let all = "SELECT coalesce(string_agg(DISTINCT setting, ' '), 'nothing was written') FROM public.seen";
+        let all =
+            "SELECT coalesce(string_agg(DISTINCT setting, ' '), 'nothing was written') FROM public.seen";
         let found: String = value(&mut session, all).await;
         assert_eq!(found, wanted, "{what}");
         execute(&mut session, "DELETE FROM public.seen").await;

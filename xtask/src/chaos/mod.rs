@@ -44,7 +44,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, default_value = "postgres")]
     store: Store,
     /// New suppliers a second.
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 22, value_parser = clap::value_parser!(u32).range(1..))]
     rate: u32,
     /// Faults in two seconds.
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..))]

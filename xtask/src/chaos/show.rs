@@ -1,7 +1,7 @@
 //! The run itself: workers at work, suppliers coming in, and one fault after the other.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -58,11 +58,14 @@ pub(super) struct Show<'s> {
     pub(super) kinds: &'static [(Kind, u32)],
     pub(super) script: Script,
     random: Rng,
+    began: Instant,
     due: Vec<(Instant, Deed)>,
     last: BTreeMap<Kind, Instant>,
     beside: Vec<Child>,
     ahead_ms: i64,
     submitted: u32,
+    /// A submit under way, and how many suppliers there are after it.
+    submitting: Option<(Child, u32)>,
     pub(super) faults: Vec<Fault>,
     pub(super) lives: Vec<Life>,
     /// Ends that a worker must not have.
@@ -85,11 +88,13 @@ impl<'s> Show<'s> {
             kinds,
             script,
             random: Rng::with_seed(seed),
+            began: Instant::now(),
             due: Vec::new(),
             last: BTreeMap::new(),
             beside: Vec::new(),
             ahead_ms: 0,
             submitted: 0,
+            submitting: None,
             faults: Vec::new(),
             lives: Vec::new(),
             odd_ends: Vec::new(),
@@ -98,13 +103,14 @@ impl<'s> Show<'s> {
 
     /// Runs it to its end. How many suppliers were handed in.
     pub(super) fn run(&mut self) -> Result<u32, Failure> {
-        let (began, recipe) = (Instant::now(), self.recipe);
+        let recipe = self.recipe;
+        self.began = Instant::now();
         for worker in &mut self.workers {
             worker.start(recipe)?;
         }
         self.at(Duration::ZERO, Deed::Submit);
         self.at(Duration::from_secs(1), Deed::Strike);
-        while began.elapsed() < self.script.lasts {
+        while self.began.elapsed() < self.script.lasts {
             self.reap()?;
             let now = Instant::now();
             if let Some(next) =
@@ -127,10 +133,10 @@ impl<'s> Show<'s> {
     fn act(&mut self, deed: Deed) -> Result<(), Failure> {
         match deed {
             Deed::Strike => {
-                let gap = self.script.lasts.as_millis() / u128::from(self.script.faults.max(1));
-                let gap = u64::try_from(gap).unwrap_or(u64::MAX).max(2);
-                let gap = faults::millis(&mut self.random, gap / 2, gap + gap / 2);
-                self.strike()?;
+                let gap = faults::millis(&mut self.random, 20, 200);
+                if self.is_behind() {
+                    self.strike()?;
+                }
                 self.at(gap, Deed::Strike);
             }
             Deed::Submit => {
@@ -150,6 +156,13 @@ impl<'s> Show<'s> {
             Deed::Rest(worker) => self.workers[worker].occupied = false,
         }
         Ok(())
+    }
+
+    /// Whether fewer faults have come than should have by now.
+    fn is_behind(&self) -> bool {
+        let wanted = f64::from(self.script.faults) * self.began.elapsed().as_secs_f64()
+            / self.script.lasts.as_secs_f64();
+        f64::from(u32::try_from(self.faults.len()).unwrap_or(u32::MAX)) < wanted
     }
 
     fn note(&mut self, kind: Kind, worker: Option<usize>, from_us: Micros, lasts: Duration) {
@@ -294,26 +307,37 @@ impl<'s> Show<'s> {
         Ok(())
     }
 
-    /// Hands in the next suppliers. While the server is down, later.
+    /// Hands in the next suppliers, unless the last ones are still on their way.
     fn submit(&mut self) -> Result<(), Failure> {
+        if self.submitting.is_some() {
+            return Ok(());
+        }
         let seconds = u32::try_from(SUBMIT_EVERY.as_secs()).unwrap_or(1);
         let (from, to) = (self.submitted, self.submitted + self.script.rate * seconds);
         let suppliers: Vec<String> = (from..to).map(supplier).collect();
-        let file = self.recipe.folder.join("suppliers.json");
+        let file = self.path("suppliers.json");
         fs::write(&file, format!("[{}]", suppliers.join(","))).map_err(Failure::path(&file))?;
+        let log = self.path("logs/submit.log");
+        let log = File::options().create(true).append(true).open(&log).map_err(Failure::path(&log))?;
         let mut submit = product(&self.recipe.program, &self.stage.url());
         submit.args(["submit", "--plan"]).arg(&self.recipe.plan).arg(&file);
-        let output =
-            submit.output().map_err(|source| Failure::Run { program: "submit".to_owned(), source })?;
-        match output.status.code() {
-            Some(0) => self.submitted = to,
-            // The same once more: what was taken is there already.
+        self.submitting = Some((spawned(submit.stdout(Stdio::null()).stderr(log))?, to));
+        Ok(())
+    }
+
+    /// Takes note of what was handed in.
+    fn note_submitted(&mut self) -> Result<(), Failure> {
+        let Some((child, to)) = &mut self.submitting else { return Ok(()) };
+        let Some(status) = child.try_wait().map_err(Failure::system("cannot wait for a submit"))? else {
+            return Ok(());
+        };
+        match status.code() {
+            Some(0) => self.submitted = *to,
+            // The server was down. The same once more: what was taken is there already.
             Some(69) => {}
-            code => {
-                let said = String::from_utf8_lossy(&output.stderr).into_owned();
-                self.odd_ends.push(format!("submit ended with {code:?}: {said}"));
-            }
+            code => self.odd_ends.push(format!("submit ended with {code:?}, see logs/submit.log")),
         }
+        self.submitting = None;
         Ok(())
     }
 
@@ -334,6 +358,7 @@ impl<'s> Show<'s> {
         for worker in again {
             self.at(Duration::from_millis(300), Deed::Start(worker));
         }
+        self.note_submitted()?;
         self.beside.retain_mut(|child| matches!(child.try_wait(), Ok(None)));
         Ok(())
     }
@@ -348,6 +373,10 @@ impl<'s> Show<'s> {
             }
         }
         let give_up = Instant::now() + LAST_WORK;
+        while self.submitting.is_some() && Instant::now() < give_up {
+            self.note_submitted()?;
+            thread::sleep(Duration::from_millis(20));
+        }
         let open = match self.stage {
             Stage::Postgres(_) => "SELECT count(*) FROM lease.runs WHERE status = 'open';",
             Stage::Sqlite { .. } => "SELECT count(*) FROM lease_runs WHERE status = 'open';",

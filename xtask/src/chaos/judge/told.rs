@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::super::history::{AttemptRow, History, Told};
+use super::super::history::{AttemptRow, Fault, History, Told};
 use super::trail::Course;
 use super::{Courses, Figures, Findings, SAME_STATEMENT};
 
@@ -101,13 +101,10 @@ fn reason_is_true(
             is_true.then_some(()).ok_or("not superseded by that owner at that time")
         }
         Some("expired") => {
-            let (expires, offset) = course.last_expiry(fence).ok_or("it never had a lease")?;
-            let clock_moved = now.clone().any(|turn| turn.offset_us != offset)
-                || history
-                    .faults
-                    .iter()
-                    .any(|fault| fault.kind == "clock" && fault.meets(expires - offset, told.at_us));
-            if clock_moved {
+            let last = course.last_extended(fence).ok_or("it never had a lease")?;
+            let (expires, offset) = (last.new.lease_expires_us.unwrap_or_default(), last.offset_us);
+            let moved = |fault: &Fault| fault.kind == "clock" && fault.meets(last.machine_us(), told.at_us);
+            if history.faults.iter().any(moved) {
                 return Ok(());
             }
             if expires - offset > told.at_us {
@@ -131,7 +128,7 @@ fn reason_is_true(
         }
         Some("unconfirmed") => {
             let since = told.at_us - 3 * history.setup.ttl_us;
-            let explains = |fault: &super::super::history::Fault| {
+            let explains = |fault: &Fault| {
                 fault.meets(since, told.at_us)
                     && (fault.worker.is_none() || fault.worker == Some(told.worker))
             };

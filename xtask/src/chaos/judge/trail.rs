@@ -46,11 +46,10 @@ impl Course {
         self.turns.iter().find(|turn| turn.is_claim() && turn.new.fence == fence)
     }
 
-    /// When the lease of this number was last said to run out, and under which offset of the clock.
-    pub(super) fn last_expiry(&self, fence: i64) -> Option<(Micros, Micros)> {
+    /// The last change that said when the lease of this number runs out.
+    pub(super) fn last_extended(&self, fence: i64) -> Option<&Turn> {
         let of_lease = |turn: &&Turn| turn.new.fence == fence && turn.new.lease_expires_us.is_some();
-        let turn = self.turns.iter().rev().find(of_lease)?;
-        Some((turn.new.lease_expires_us?, turn.offset_us))
+        self.turns.iter().rev().find(of_lease)
     }
 
     /// The save of this phase.
