@@ -242,4 +242,14 @@ impl Job {
     pub fn next_phase(&self) -> Option<&PhaseName> {
         self.plan.phases.next_after(&self.phase)
     }
+
+    /// What the step of `phase` shows to whatever it calls: the same on every attempt of the phase of
+    /// `run`, until a retry asks for a new one.
+    #[must_use]
+    pub fn idempotency_key(&self, run: RunId, phase: &PhaseName) -> String {
+        match self.key_epoch {
+            0 => format!("{run}:{phase}"),
+            epoch => format!("{run}:{phase}:{epoch}"),
+        }
+    }
 }

@@ -33,10 +33,7 @@ impl StepRequest {
         if !receipts.iter().map(|receipt| &receipt.phase).eq(saved) {
             return None;
         }
-        let idempotency_key = match job.key_epoch {
-            0 => format!("{}:{phase}", lease.run),
-            epoch => format!("{}:{phase}:{epoch}", lease.run),
-        };
+        let idempotency_key = job.idempotency_key(lease.run, &phase);
         let document = json!({
             "run": lease.run.to_string(),
             "key": job.key.as_str(),
