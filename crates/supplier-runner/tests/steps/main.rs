@@ -8,4 +8,5 @@ mod examples;
 mod http;
 mod plan_files;
 mod portal;
+mod trials;
 mod world;
