@@ -165,7 +165,8 @@ fn one_holder_four_workers_on_one_file_of_which_two_keep_being_killed_set_up_a_t
     }
     for (worker, results) in ended {
         let said = Started::end(worker).stderr + &std::fs::read_to_string(results).unwrap();
-        assert!(!said.to_lowercase().contains("locked"), "{said}");
+        // SQLite's own words; a worker that was "blocked" on a busy machine is another matter.
+        assert!(!said.contains(" is locked"), "{said}");
     }
     assert!(kills > 5, "the work was over after {kills} kills");
     file.is_whole(&BTreeMap::new());

@@ -16,6 +16,7 @@ pub(crate) struct Program {
     command: Command,
     input: Option<Vec<u8>>,
     results: Option<File>,
+    log: Option<File>,
 }
 
 /// A program that runs. Killed when dropped.
@@ -38,7 +39,7 @@ impl Program {
         }
         // Nothing of a test lands in the data folder of whoever runs it.
         command.env("XDG_DATA_HOME", "/nonexistent").env("USER", "tester").stdin(Stdio::null());
-        Self { command, input: None, results: None }
+        Self { command, input: None, results: None, log: None }
     }
 
     pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
@@ -82,6 +83,12 @@ impl Program {
         self
     }
 
+    /// Where it writes its log to, instead of a pipe.
+    pub(crate) fn log_to(mut self, path: &Path) -> Self {
+        self.log = Some(File::create(path).unwrap());
+        self
+    }
+
     /// Runs it to its end.
     pub(crate) fn end(self) -> Ended {
         self.start().end()
@@ -93,7 +100,8 @@ impl Program {
             self.command.stdin(Stdio::piped());
         }
         let results = self.results.map_or_else(Stdio::piped, Stdio::from);
-        let mut child = self.command.stdout(results).stderr(Stdio::piped()).spawn().unwrap();
+        let log = self.log.map_or_else(Stdio::piped, Stdio::from);
+        let mut child = self.command.stdout(results).stderr(log).spawn().unwrap();
         if let Some(input) = self.input {
             child.stdin.take().unwrap().write_all(&input).unwrap();
         }
