@@ -29,11 +29,16 @@ struct Arguments {
     /// Without crashes and operators.
     #[arg(long)]
     plain: bool,
+    /// Workers keep up but for so many troubles, and time limits are looked at; take one message under
+    /// way and more claims than troubles.
+    #[arg(long)]
+    troubles: Option<u8>,
 }
 
 fn main() -> ExitCode {
-    let Arguments { workers, claims, ticks, in_flight, late_answers, plain } = Arguments::parse();
-    let setting = Setting { workers, claims, ticks, in_flight, late_answers, plain, ..Setting::SMALL };
+    let Arguments { workers, claims, ticks, in_flight, late_answers, plain, troubles } = Arguments::parse();
+    let setting =
+        Setting { workers, claims, ticks, in_flight, late_answers, plain, troubles, ..Setting::SMALL };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let began = Instant::now();
     let checker = LeaseModel::new(setting).checker().threads(threads).spawn_bfs().join();

@@ -11,6 +11,7 @@
 mod message;
 mod model;
 mod numbers;
+mod pace;
 mod rules;
 mod setting;
 mod story;

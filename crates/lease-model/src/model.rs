@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use stateright::{Model, Property};
 
 use crate::message::{After, Answer, Ending, Hold, Holder, Message, Request};
+use crate::pace::{Longest, Pace};
 use crate::rules::{PHASES, Rules, goes_on};
 use crate::setting::{Guard, Restored, Setting};
 use crate::tables::Tables;
@@ -24,10 +25,11 @@ pub struct State {
     pub workers: Vec<Worker>,
     /// What is under way, in no order.
     pub network: Vec<Message>,
-    claims_sent: u8,
+    pub(crate) claims_sent: u8,
     acts_left: u8,
     restores_left: u8,
-    witness: Witness,
+    pub(crate) witness: Witness,
+    pub(crate) pace: Pace,
 }
 
 /// A worker, and when the request whose answer it waits for set out.
@@ -100,13 +102,14 @@ pub struct LeaseModel {
     rules: Rules,
     /// A bit for each kind of answer that the store gave.
     reached: AtomicU32,
+    pub(crate) longest: Longest,
 }
 
 impl LeaseModel {
     /// A model of this setting.
     #[must_use]
     pub fn new(setting: Setting) -> Self {
-        Self { setting, rules: Rules::new(setting), reached: AtomicU32::new(0) }
+        Self { setting, rules: Rules::new(setting), reached: AtomicU32::new(0), longest: Longest::default() }
     }
 
     /// The kinds of answers that were given, by their names.
@@ -192,7 +195,7 @@ impl LeaseModel {
         let now = state.now;
         let it = &mut state.workers[usize::from(worker)];
         match (request, it.doing) {
-            (Request::Claim(_), _) => state.claims_sent += 1,
+            (Request::Claim(_), _) => state.claims_sent += u8::from(self.setting.troubles.is_none()),
             (Request::Save(..), Doing::Holding(held)) => it.doing = Doing::Saving(held),
             (Request::End(_, _, ending), Doing::Holding(held)) => it.doing = Doing::Ending(held, ending),
             (Request::MarkBlocked(_), _) => it.doing = Doing::Idle,
@@ -209,10 +212,7 @@ impl LeaseModel {
         let now = state.now;
         let may_act = |held: &Held| !self.rules.must_stop(held.deadline, now);
         match &worker.doing {
-            Doing::Idle if state.claims_sent < self.setting.claims => {
-                let owner = if self.setting.one_owner { 0 } else { state.claims_sent };
-                actions.push(Request::Claim(owner));
-            }
+            Doing::Idle => actions.extend(self.next_owner(state).map(Request::Claim)),
             Doing::Holding(held) if may_act(held) => {
                 actions.push(Request::Renew(held.holder));
                 actions.push(Request::Save(held.holder, held.phase));
@@ -225,7 +225,7 @@ impl LeaseModel {
                 actions.push(Request::End(held.holder, held.phase, *ending));
             }
             Doing::Lost(holder) => actions.push(Request::MarkBlocked(*holder)),
-            Doing::Idle | Doing::Holding(_) | Doing::Saving(_) | Doing::Ending(..) => {}
+            Doing::Holding(_) | Doing::Saving(_) | Doing::Ending(..) => {}
         }
     }
 
@@ -292,6 +292,7 @@ impl Model for LeaseModel {
             acts_left: if self.setting.plain { 0 } else { self.setting.operator_acts },
             restores_left: u8::from(self.setting.restored != Restored::Never),
             witness: Witness::new(),
+            pace: Pace::new(&self.setting),
         }]
     }
 
@@ -334,6 +335,7 @@ impl Model for LeaseModel {
         if state.restores_left > 0 {
             actions.push(Action::Restore);
         }
+        actions.retain(|action| self.may_happen(state, action));
     }
 
     fn next_state(&self, last: &State, action: Action) -> Option<State> {
@@ -393,6 +395,7 @@ impl Model for LeaseModel {
         state.network.sort_unstable();
         let (workers, witness) = (&state.workers, &mut state.witness);
         witness.forget(|holder| workers.iter().any(|worker| worker.doing.holder() == Some(holder)));
+        self.keep_time(last, &action, &mut state);
         Some(state)
     }
 
@@ -419,6 +422,16 @@ impl Model for LeaseModel {
                 state.witness.holds(Law::Liveness) && model.is_claimable(state)
             }),
         ]);
+        if self.setting.troubles.is_some() {
+            properties.extend([
+                Property::<Self>::always("LIVENESS, claimed in time", |_, state| {
+                    state.pace.is_claimed_in_time()
+                }),
+                Property::<Self>::always("LIVENESS, completed in time", |_, state| {
+                    state.pace.is_completed_in_time()
+                }),
+            ]);
+        }
         // Whoever holds a lease that the store has forgotten cannot know.
         if self.setting.restored == Restored::Never {
             properties.push(Property::<Self>::always("SELF-STOP", |model, state| model.stops_in_time(state)));

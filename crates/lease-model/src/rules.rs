@@ -10,9 +10,9 @@ use std::time::Duration;
 use lease_core::transition::{self, AttemptChange, Decision};
 use lease_core::{
     Attempt, AttemptOutcome, BlockedVerdict, Claim, ClaimVerdict, Document, Due, Effects, Fail, FailVerdict,
-    Failure, FailureKind, FencingToken, Heartbeat, Lease, LeaseId, LeaseSettings, LossLimit, OwnerId, Phase,
-    PhaseList, PhaseMark, Plan, PlanName, PlanVersion, Priority, Release, ReleaseVerdict, RenewVerdict, Run,
-    RunId, RunKey, Save, SaveVerdict, Status, Submit, Ttl, WorkerName,
+    Failure, FailureKind, FencingToken, Heartbeat, Lease, LeaseEnd, LeaseId, LeaseSettings, LossLimit,
+    OwnerId, Phase, PhaseList, PhaseMark, Plan, PlanName, PlanVersion, Priority, Release, ReleaseVerdict,
+    RenewVerdict, Run, RunId, RunKey, Save, SaveVerdict, Status, Submit, Ttl, WorkerName,
 };
 use serde_json::json;
 
@@ -132,7 +132,9 @@ impl Rules {
             plans: vec![self.opened.plan.id.digest],
             loss_limit: LossLimit::new(u32::from(self.setting.loss_limit)).expect("above zero"),
         };
-        let mut decision = transition::claim(&self.run(row), &claim, at(now));
+        let lapse_frees = self.setting.without != Some(Guard::LapseFrees);
+        let seen_at = if lapse_frees { now } else { before_expiry(row, now) };
+        let mut decision = transition::claim(&self.run(row), &claim, at(seen_at));
         if self.setting.without == Some(Guard::FenceBump) && row.hold.fence() > 0 {
             keep_the_number(&mut decision, fence(row.hold.fence()));
         }
@@ -220,10 +222,6 @@ impl Rules {
     /// The run as a rule gets to see it, and the clock.
     fn shown(&self, row: Row, holder: Holder, from: Option<u8>, sent_at: u8, now: u8) -> (Run, u8) {
         let mut run = self.run(row);
-        let before_expiry = match row.hold {
-            Hold::Held(_, expires) => now.min(expires - 1),
-            Hold::Never | Hold::Ended(..) => now,
-        };
         let set =
             |hold: &mut lease_core::Hold, owner: Option<OwnerId>, number: Option<FencingToken>| match hold {
                 lease_core::Hold::Never => {}
@@ -237,8 +235,8 @@ impl Rules {
         match self.setting.without {
             Some(Guard::Owner) => set(&mut run.hold, Some(self.owner(holder.owner)), None),
             Some(Guard::Fence) => set(&mut run.hold, None, Some(fence(holder.fence))),
-            Some(Guard::Expiry) if from.is_some() => seen_at = before_expiry,
-            Some(Guard::NoRenewalAfterLapse) if from.is_none() => seen_at = before_expiry,
+            Some(Guard::Expiry) if from.is_some() => seen_at = before_expiry(row, now),
+            Some(Guard::NoRenewalAfterLapse) if from.is_none() => seen_at = before_expiry(row, now),
             Some(Guard::ClockAfterLock) => seen_at = sent_at,
             Some(Guard::Phase) => run.phase = phase(from.unwrap_or(row.phase)),
             Some(Guard::Digest) => run.mark = None,
@@ -248,7 +246,10 @@ impl Rules {
                 | Guard::FenceBump
                 | Guard::LossWins
                 | Guard::DeadlineFromSending
-                | Guard::ReceiptUnique,
+                | Guard::ReceiptUnique
+                | Guard::LapseFrees
+                | Guard::ReleaseFrees
+                | Guard::SaveExtends,
             )
             | None => {}
         }
@@ -267,8 +268,13 @@ impl Rules {
                 Some(Guard::Expiry | Guard::NoRenewalAfterLapse) => {
                     row.hold = Hold::Held(is, now + Setting::TTL);
                 }
+                Some(Guard::SaveExtends) if change.receipt.is_some() => row.hold = found.hold,
                 Some(_) | None => {}
             }
+        }
+        let released = matches!(row.hold, Hold::Ended(_, LeaseEnd::Yielded | LeaseEnd::Retrying));
+        if released && self.setting.without == Some(Guard::ReleaseFrees) {
+            row.hold = found.hold;
         }
         if let Some(receipt) = change.receipt {
             let kept = Kept { phase: number(&receipt.phase), fence: small(receipt.fence.get()) };
@@ -410,6 +416,14 @@ fn keep_the_number(decision: &mut Decision<ClaimVerdict>, number: FencingToken) 
         if let AttemptChange::Open(attempt) = attempt {
             attempt.fence = number;
         }
+    }
+}
+
+/// A clock that has not come to the row's expiry yet, for a rule that does not look at it.
+fn before_expiry(row: Row, now: u8) -> u8 {
+    match row.hold {
+        Hold::Held(_, expires) => now.min(expires - 1),
+        Hold::Never | Hold::Ended(..) => now,
     }
 }
 

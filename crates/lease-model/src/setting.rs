@@ -26,6 +26,9 @@ pub struct Setting {
     pub late_answers: bool,
     /// Whether crashes and operators are left out, to keep a variant small.
     pub plain: bool,
+    /// How many things go wrong in all, where workers keep up otherwise and time limits are looked at;
+    /// [`Setting::claims`] are then those that are granted. `None`: any number, and there is no hurry.
+    pub troubles: Option<u8>,
 }
 
 /// Whether the store is set back once, at any time, to how it began.
@@ -64,11 +67,17 @@ pub enum Guard {
     Digest,
     /// There is one receipt for each phase.
     ReceiptUnique,
+    /// A claim takes a run whose lease has run out.
+    LapseFrees,
+    /// A release ends the lease.
+    ReleaseFrees,
+    /// A save makes the lease last longer.
+    SaveExtends,
 }
 
 impl Guard {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 14] = [
         Self::Owner,
         Self::Fence,
         Self::Expiry,
@@ -80,6 +89,9 @@ impl Guard {
         Self::DeadlineFromSending,
         Self::Digest,
         Self::ReceiptUnique,
+        Self::LapseFrees,
+        Self::ReleaseFrees,
+        Self::SaveExtends,
     ];
 }
 
@@ -100,7 +112,12 @@ impl Setting {
         restored: Restored::Never,
         late_answers: true,
         plain: false,
+        troubles: None,
     };
+
+    /// Workers that keep up but for two troubles, one message under way, and time for every limit.
+    pub const PACED: Self =
+        Self { ticks: 9, in_flight: 1, loss_limit: 9, late_answers: false, troubles: Some(2), ..Self::SMALL };
 
     /// The smallest setting in which a guard is missed. Where another guard would hide that, it is one in
     /// which only this one stands.
@@ -126,6 +143,10 @@ impl Setting {
             Guard::Owner => Self { restored: Restored::Whole, ..small },
             // The phase hides that there may be two receipts, unless the run has forgotten it.
             Guard::ReceiptUnique => Self { restored: Restored::ButReceipts, ..small },
+            // Nothing is wrong with what the store then says; it only takes for ever.
+            Guard::LapseFrees | Guard::ReleaseFrees | Guard::SaveExtends => {
+                Self { without: Some(guard), troubles: Some(1), ..Self::PACED }
+            }
             Guard::Expiry
             | Guard::ClockAfterLock
             | Guard::Phase

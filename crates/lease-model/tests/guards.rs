@@ -15,6 +15,8 @@ fn broken_without(guard: Guard) -> &'static str {
         Guard::DeadlineFromSending => "SELF-STOP",
         Guard::Digest => "TRUTH",
         Guard::ReceiptUnique => "ONE-RECEIPT",
+        Guard::LapseFrees | Guard::ReleaseFrees => "LIVENESS, claimed in time",
+        Guard::SaveExtends => "LIVENESS, completed in time",
     }
 }
 
@@ -53,4 +55,7 @@ missed! {
     self_stop_needs_the_deadline_from_sending => DeadlineFromSending,
     truth_needs_the_digest => Digest,
     one_receipt_needs_its_uniqueness => ReceiptUnique,
+    liveness_needs_lapsed_leases_to_be_taken => LapseFrees,
+    liveness_needs_releases_that_end_the_lease => ReleaseFrees,
+    liveness_needs_saves_that_extend_the_lease => SaveExtends,
 }

@@ -10,13 +10,18 @@ const TINY: Setting = Setting { claims: 2, in_flight: 1, ticks: 3, late_answers:
 
 /// Explores the whole space; the kinds of answers that were given in it.
 fn holds(what: &str, setting: Setting) -> BTreeSet<&'static str> {
+    explored(what, setting).model().reached().into_iter().collect()
+}
+
+/// Explores the whole space, in which everything has to hold.
+fn explored(what: &str, setting: Setting) -> impl Checker<LeaseModel> {
     let checker = LeaseModel::new(setting).checker().threads(2).spawn_bfs().join();
     assert!(checker.is_done(), "the space was not explored to its end");
     println!("{what}: {} states, {} steps deep", checker.unique_state_count(), checker.max_depth());
     if let Some((law, path)) = checker.discoveries().into_iter().next() {
         panic!("{law} is broken:\n{}", story(path));
     }
-    checker.model().reached().into_iter().collect()
+    checker
 }
 
 /// FENCE-UP, ONE-HOLDER, NO-LATE-SAVE, NO-LAZARUS, IN-ORDER, ONE-RECEIPT, ALL-OR-NOTHING, RESUME, TRUTH,
@@ -39,6 +44,14 @@ fn every_invariant_holds_and_every_answer_is_given() {
     ));
     let missing: Vec<_> = Answer::KINDS.iter().filter(|kind| !given.contains(*kind)).collect();
     assert!(missing.is_empty(), "never given: {missing:?}");
+}
+
+/// LIVENESS: a run that is free is claimed within a tick, and one tick after another without trouble
+/// completes it, as the model's `pace` says.
+#[test]
+fn liveness_workers_that_keep_up_claim_and_complete_the_run_in_time() {
+    let checker = explored("two workers that keep up, two troubles", Setting::PACED);
+    assert!(checker.model().came_to_the_limits(), "the limits are longer than it ever takes");
 }
 
 /// ONE-RECEIPT, where the receipts are younger than the rest of the tables.
