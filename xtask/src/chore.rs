@@ -77,9 +77,20 @@ pub(crate) enum Failure {
     /// Something that a benchmark could not measure, and why.
     #[error("could not be measured: {0}")]
     NotMeasured(String),
-    /// Programs that could not be fetched, and why.
-    #[error("could not be fetched: {0}")]
-    NotFetched(String),
+    /// Server programs of another version that are not there.
+    #[error(
+        "PostgreSQL {version} is not installed, and its server programs could not be fetched with npm into target/"
+    )]
+    NotFetched {
+        /// Which version.
+        version: u32,
+        /// Why.
+        #[source]
+        cause: Box<Failure>,
+    },
+    /// A fetched package that is not what it should be.
+    #[error("{0}")]
+    Package(String),
     /// Findings that were already printed.
     #[error("{0} to put right, see above")]
     Findings(usize),
@@ -109,7 +120,8 @@ impl Failure {
             | Self::NoUnprivilegedUser
             | Self::CannotInstall
             | Self::ServerDidNotStart { .. }
-            | Self::NotFetched(_)
+            | Self::NotFetched { .. }
+            | Self::Package(_)
             | Self::Run { .. }
             | Self::Path { .. }
             | Self::System { .. } => 125,

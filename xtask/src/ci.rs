@@ -6,11 +6,16 @@ use std::time::Instant;
 use clap::Args;
 
 use crate::chore::{Failure, cargo, must};
+use crate::fetched::{self, NEWEST};
 use crate::{install, test, tidy};
+
+/// What is run under the newest version of PostgreSQL too: the tests that speak to a database of its.
+const DATABASE_TESTS: [&str; 9] =
+    ["-p", "lease-postgres", "-p", "supplier-setup", "--test", "*", "--", "--skip", "embedded"];
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Install PostgreSQL's server programs first, on Debian as root, if they are missing.
+    /// Install what is missing of PostgreSQL's server programs and of npm first, on Debian as root.
     #[arg(long)]
     install: bool,
 }
@@ -19,17 +24,30 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if arguments.install {
         install::server_programs()?;
+        if fetched::there(NEWEST).is_none() {
+            install::npm()?;
+        }
     }
     step("format", || must(cargo().args(["fmt", "--all", "--check"])))?;
     step("tidy", || tidy::run().map(drop))?;
     step("dependencies", || must(cargo().args(["deny", "check", "bans", "licenses", "sources"])))?;
+    // Here, so that it is known early where they cannot be had.
+    step("server programs", || fetched::server_programs(NEWEST))?;
     step("lints", || {
         must(cargo().args(["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]))
     })?;
     step("docs", || {
         must(cargo().args(["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "--deny warnings"))
     })?;
-    step("tests", || test::run(&test::Arguments { install: false, pg_version: None, rest: Vec::new() }))
+    let tests = |pg_version, rest: &[&str]| {
+        let rest = rest.iter().map(Into::into).collect();
+        test::run(&test::Arguments { install: false, pg_version, rest })
+    };
+    let ended = step("tests", || tests(None, &[]))?;
+    if ended != ExitCode::SUCCESS {
+        return Ok(ended);
+    }
+    step(&format!("tests under PostgreSQL {NEWEST}"), || tests(Some(NEWEST), &DATABASE_TESTS))
 }
 
 fn step<T>(name: &str, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {

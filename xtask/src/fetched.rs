@@ -19,24 +19,47 @@ struct Link {
     target: PathBuf,
 }
 
+/// The oldest version that is supported and tested.
+pub(crate) const OLDEST: u32 = 14;
+
+/// The newest.
+pub(crate) const NEWEST: u32 = 18;
+
 /// The folder of the server programs of this version: installed ones where there are any, else fetched.
 pub(crate) fn server_programs(version: u32) -> Result<PathBuf, Failure> {
-    if let Some(installed) = programs::installed(version) {
-        return Ok(installed);
+    if let Some(there) = there(version) {
+        return Ok(there);
     }
-    let folder = root().join("target/postgresql").join(version.to_string());
-    let bin = folder.join("package/native/bin");
-    if !folder.join("whole").exists() {
-        fetch(version, &folder, &bin)?;
-        fs::write(folder.join("whole"), "").map_err(Failure::path(&folder))?;
-    }
-    Ok(bin)
+    let folder = folder(version);
+    fetch(version, &folder)
+        .and_then(|()| fs::write(folder.join(WHOLE), "").map_err(Failure::path(&folder)))
+        .map_err(|cause| Failure::NotFetched { version, cause: Box::new(cause) })?;
+    Ok(folder.join(BIN))
 }
 
-fn fetch(version: u32, folder: &Path, bin: &Path) -> Result<(), Failure> {
+/// The folder of the server programs of this version, where they are installed or were fetched before.
+pub(crate) fn there(version: u32) -> Option<PathBuf> {
+    let fetched = || {
+        let folder = folder(version);
+        folder.join(WHOLE).exists().then(|| folder.join(BIN))
+    };
+    programs::installed(version).or_else(fetched)
+}
+
+/// Where the programs lie in what is fetched.
+const BIN: &str = "package/native/bin";
+
+/// A file that is there once everything else is.
+const WHOLE: &str = "whole";
+
+fn folder(version: u32) -> PathBuf {
+    root().join("target/postgresql").join(version.to_string())
+}
+
+fn fetch(version: u32, folder: &Path) -> Result<(), Failure> {
     let package = format!("@embedded-postgres/{}", platform()?);
     let newest = newest(&said(Command::new("npm").args(["view", &package, "versions", "--json"]))?, version)
-        .ok_or_else(|| Failure::NotFetched(format!("{package} has no version {version}")))?;
+        .ok_or_else(|| Failure::Package(format!("{package} has no version {version}")))?;
     println!("fetching {package} {newest}");
     if folder.exists() {
         fs::remove_dir_all(folder).map_err(Failure::path(folder))?;
@@ -51,17 +74,17 @@ fn fetch(version: u32, folder: &Path, bin: &Path) -> Result<(), Failure> {
     let listed = package.join("native/pg-symlinks.json");
     let text = fs::read(&listed).map_err(Failure::path(&listed))?;
     let links: Vec<Link> = serde_json::from_slice(&text)
-        .map_err(|error| Failure::NotFetched(format!("{}: {error}", listed.display())))?;
+        .map_err(|error| Failure::Package(format!("{}: {error}", listed.display())))?;
     for Link { source, target } in links {
         if ![&source, &target].iter().all(|path| stays_below(path)) {
-            return Err(Failure::NotFetched(format!("{} leads out of the package", target.display())));
+            return Err(Failure::Package(format!("{} leads out of the package", target.display())));
         }
         let target = package.join(target);
-        let folder = target.parent().expect("a link lies in the package");
-        fs::create_dir_all(folder).map_err(Failure::path(folder))?;
+        let parent = target.parent().expect("a link lies in the package");
+        fs::create_dir_all(parent).map_err(Failure::path(parent))?;
         symlink(package.join(source), &target).map_err(Failure::path(&target))?;
     }
-    for program in ["postgres", "initdb", "pg_ctl"].map(|program| bin.join(program)) {
+    for program in ["postgres", "initdb", "pg_ctl"].map(|program| folder.join(BIN).join(program)) {
         fs::set_permissions(&program, Permissions::from_mode(0o755)).map_err(Failure::path(&program))?;
     }
     Ok(())
@@ -74,7 +97,7 @@ fn platform() -> Result<&'static str, Failure> {
         ("linux", "aarch64") => Ok("linux-arm64"),
         ("macos", "x86_64") => Ok("darwin-x64"),
         ("macos", "aarch64") => Ok("darwin-arm64"),
-        (os, arch) => Err(Failure::NotFetched(format!("there are no server programs for {os} on {arch}"))),
+        (os, arch) => Err(Failure::Package(format!("there are no server programs for {os} on {arch}"))),
     }
 }
 
@@ -110,6 +133,13 @@ mod tests {
         let listed = r#"["14.3.0-alpha.2", "14.22.0-beta.17", "15.1.0-beta.6", "18.4.0-beta.17"]"#;
         assert_eq!(newest(listed, 14).as_deref(), Some("14.22.0-beta.17"));
         assert_eq!(newest(listed, 1), None);
+    }
+
+    #[test]
+    fn every_supported_version_has_its_night() {
+        let nightly = include_str!("../../.github/workflows/nightly.yml");
+        let all: Vec<String> = (OLDEST..=NEWEST).map(|version| version.to_string()).collect();
+        assert!(nightly.contains(&format!("version: [{}]", all.join(", "))));
     }
 
     #[test]

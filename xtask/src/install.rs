@@ -1,4 +1,5 @@
-//! Installs PostgreSQL's server programs on Debian, without a server of Debian's own.
+//! Installs on Debian what is missing: PostgreSQL's server programs, without a server of Debian's own, and
+//! what fetches those of other versions.
 
 use std::fs;
 use std::io;
@@ -16,34 +17,43 @@ pub(crate) fn server_programs() -> Result<(), Failure> {
         Err(Failure::NoServerPrograms) => {}
         found => return found.map(drop),
     }
-    update()?;
-    without_a_cluster(|| apt_get(&["install", "--yes", "--no-install-recommends", "postgresql"]))
+    install("postgresql", without_a_cluster)
 }
 
-/// Installs what the chaos run needs beside PostgreSQL's programs, if it is missing.
-pub(crate) fn chaos_programs() -> Result<(), Failure> {
-    server_programs()?;
-    let there = |name: &str| {
-        Command::new("dpkg").args(["--status", name]).output().is_ok_and(|it| it.status.success())
-    };
-    let missing: Vec<&str> =
-        ["pgbouncer", "libfaketime", "sqlite3"].into_iter().filter(|name| !there(name)).collect();
-    if missing.is_empty() {
+/// Installs npm, if it is missing: what fetches server programs of other versions.
+pub(crate) fn npm() -> Result<(), Failure> {
+    let asked = Command::new("npm").arg("--version").stdout(Stdio::null()).status();
+    if asked.is_ok_and(|status| status.success()) {
         return Ok(());
     }
-    update()?;
-    apt_get(&[&["install", "--yes", "--no-install-recommends"], &missing[..]].concat())
+    install("npm", |work| work())
 }
 
-fn update() -> Result<(), Failure> {
+/// Installs what the chaos run needs beside PostgreSQL's programs, as far as it is missing.
+pub(crate) fn chaos_programs() -> Result<(), Failure> {
+    server_programs()?;
+    for package in ["pgbouncer", "libfaketime", "sqlite3"] {
+        let asked = Command::new("dpkg").args(["--status", package]).output();
+        if !asked.is_ok_and(|said| said.status.success()) {
+            install(package, |work| work())?;
+        }
+    }
+    Ok(())
+}
+
+fn install(
+    package: &str,
+    around: impl FnOnce(&dyn Fn() -> Result<(), Failure>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
     if !rustix::process::geteuid().is_root() || !Path::new("/usr/bin/apt-get").is_file() {
         return Err(Failure::CannotInstall);
     }
-    apt_get(&["update"])
+    apt_get(&["update"])?;
+    around(&|| apt_get(&["install", "--yes", "--no-install-recommends", package]))
 }
 
 /// Does something while Debian's packages are told to make no cluster, and so to start no server.
-fn without_a_cluster(work: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
+fn without_a_cluster(work: &dyn Fn() -> Result<(), Failure>) -> Result<(), Failure> {
     let settings = Path::new(SETTINGS);
     fs::create_dir_all(settings).map_err(Failure::path(settings))?;
     let ours = settings.join("no-main-cluster.conf");

@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
 
-use crate::chore::Failure;
+use crate::chore::{Failure, must};
 use crate::unprivileged::RunAs;
 
 /// Waits until standard input ends, which it does when this process does, however that came about. The
@@ -51,6 +51,15 @@ impl Scratch {
     /// Where it is.
     pub(crate) fn path(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// Copies server programs with what lies beside their folder, where the server's user does not get to
+    /// them: fetched ones in a checkout in root's home, for example. The folder of the copies.
+    pub(crate) fn copy_of(&self, bin: &Path) -> Result<PathBuf, Failure> {
+        let copy = self.path().join("programs");
+        // Links lead to where the originals are.
+        must(Command::new("cp").arg("-RL").arg(bin.join("..")).arg(&copy))?;
+        Ok(copy.join(bin.file_name().unwrap_or_default()))
     }
 
     /// Where the data are.

@@ -80,6 +80,7 @@ impl PrivateServer {
         };
         let run_as = RunAs::choose()?;
         let scratch = Scratch::new(run_as)?;
+        let bin = if run_as.reaches(&bin) { bin } else { scratch.copy_of(&bin)? };
         make_data(&bin, run_as, &scratch)?;
         let log = options.log.clone().unwrap_or_else(|| scratch.path().join("log"));
         File::create(&log).map_err(Failure::path(&log))?;

@@ -17,7 +17,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(crate) install: bool,
     /// Under this major version of PostgreSQL: installed, or fetched with npm into target/.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(14..=99))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(i64::from(fetched::OLDEST)..))]
     pub(crate) pg_version: Option<u32>,
     /// Handed to `cargo test`.
     #[arg(last = true, value_name = "ARGUMENTS")]

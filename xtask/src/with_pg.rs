@@ -18,7 +18,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     install: bool,
     /// Under this major version of PostgreSQL: installed, or fetched with npm into target/.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(14..=99))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(i64::from(fetched::OLDEST)..))]
     pg_version: Option<u32>,
     /// Write the server's log to this file, which stays.
     #[arg(long, value_name = "FILE")]
