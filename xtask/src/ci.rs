@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::chore::{Failure, cargo, must};
 use crate::fetched::{self, NEWEST};
-use crate::{install, test, tidy};
+use crate::{chaos, install, test, tidy};
 
 /// What is run under the newest version of PostgreSQL too: the tests that speak to a database of its.
 const DATABASE_TESTS: [&str; 9] =
@@ -15,7 +15,8 @@ const DATABASE_TESTS: [&str; 9] =
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Install what is missing of PostgreSQL's server programs and of npm first, on Debian as root.
+    /// Install what is missing first, on Debian as root: PostgreSQL's server programs, npm, and what the chaos
+    /// run needs.
     #[arg(long)]
     install: bool,
 }
@@ -27,6 +28,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         if fetched::there(NEWEST).is_none() {
             install::npm()?;
         }
+        install::chaos_programs()?;
     }
     step("format", || must(cargo().args(["fmt", "--all", "--check"])))?;
     step("tidy", || tidy::run().map(drop))?;
@@ -47,7 +49,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if ended != ExitCode::SUCCESS {
         return Ok(ended);
     }
-    step(&format!("tests under PostgreSQL {NEWEST}"), || tests(Some(NEWEST), &DATABASE_TESTS))
+    let ended = step(&format!("tests under PostgreSQL {NEWEST}"), || tests(Some(NEWEST), &DATABASE_TESTS))?;
+    if ended != ExitCode::SUCCESS {
+        return Ok(ended);
+    }
+    for store in [chaos::Store::Postgres, chaos::Store::Sqlite] {
+        step("chaos", || chaos::run(&chaos::Arguments::small(store)))?;
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 fn step<T>(name: &str, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {

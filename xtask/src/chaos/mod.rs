@@ -61,9 +61,26 @@ pub(crate) struct Arguments {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Store {
+pub(crate) enum Store {
     Postgres,
     Sqlite,
+}
+
+impl Arguments {
+    /// A dose for CI, with the program that the tests have built.
+    pub(crate) fn small(store: Store) -> Self {
+        Self {
+            seconds: 15,
+            workers: 4,
+            seed: 1,
+            store,
+            rate: 8,
+            faults: 4,
+            dev: true,
+            install: false,
+            judge: None,
+        }
+    }
 }
 
 /// Leases are short, so that there is time for many to be lost.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::history::{AttemptRow, History, ReceiptRow, RunRow};
+use super::super::history::{AttemptRow, EffectRow, History, ReceiptRow, RunRow};
 use super::told::why;
 use super::trail::Course;
 use super::{Courses, Figures, Findings};
@@ -13,14 +13,24 @@ pub(super) fn judge(history: &History, courses: &Courses, findings: &mut Finding
     for receipt in &history.receipts {
         receipts.entry(&receipt.run_id).or_default().push(receipt);
     }
+    let mut effects: BTreeMap<(&str, &str), Vec<&EffectRow>> = BTreeMap::new();
+    for (table, rows) in &history.effects {
+        for row in rows {
+            effects.entry((table, &row.run_id)).or_default().push(row);
+        }
+    }
     for run in &history.runs {
         figures.completed += usize::from(run.status == "completed");
         let last = courses.get(&run.id).and_then(|course| course.turns.last());
         findings.check(last.is_some_and(|turn| turn.new == *run), "TRAIL", || {
             format!("{}: the trail ends with {last:?} and the table has {run:?}", run.id)
         });
-        one_receipt_each(run, receipts.get(run.id.as_str()).map_or(&[], Vec::as_slice), findings);
-        effects_fit(history, run, findings);
+        let receipts = receipts.get(run.id.as_str()).map_or(&[][..], Vec::as_slice);
+        one_receipt_each(run, receipts, findings);
+        for (phase, table) in &history.setup.effects {
+            let rows = effects.get(&(table.as_str(), run.id.as_str())).map_or(&[][..], Vec::as_slice);
+            effect_fits(run, phase, receipts, rows, findings);
+        }
     }
     for attempt in &history.attempts {
         let Some(course) = courses.get(&attempt.run_id) else {
@@ -56,21 +66,22 @@ fn one_receipt_each(run: &RunRow, receipts: &[&ReceiptRow], findings: &mut Findi
 }
 
 /// A row of the supplier's tables exactly where its phase is saved.
-fn effects_fit(history: &History, run: &RunRow, findings: &mut Findings) {
-    for (phase, table) in &history.setup.effects {
-        let rows = history.effects.get(table).map_or(&[][..], Vec::as_slice);
-        let found: Vec<_> = rows.iter().filter(|row| row.run_id == run.id).collect();
-        let receipt =
-            history.receipts.iter().find(|receipt| receipt.run_id == run.id && receipt.phase == *phase);
-        let fits = match (&found[..], receipt) {
-            ([], None) => true,
-            ([row], Some(receipt)) => row.fence == receipt.fence,
-            _ => false,
-        };
-        findings.check(fits, "ALL-OR-NOTHING", || {
-            format!("{}: {table} has {found:?} for the receipt {receipt:?}", run.id)
-        });
-    }
+fn effect_fits(
+    run: &RunRow,
+    phase: &str,
+    receipts: &[&ReceiptRow],
+    rows: &[&EffectRow],
+    findings: &mut Findings,
+) {
+    let receipt = receipts.iter().find(|receipt| receipt.phase == phase);
+    let fits = match (rows, receipt) {
+        ([], None) => true,
+        ([row], Some(receipt)) => row.fence == receipt.fence,
+        _ => false,
+    };
+    findings.check(fits, "ALL-OR-NOTHING", || {
+        format!("{}: {rows:?} for the receipt {receipt:?} of {phase}", run.id)
+    });
 }
 
 /// What an attempt says of its end is what happened.

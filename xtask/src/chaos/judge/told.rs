@@ -1,6 +1,6 @@
 //! What workers told: every receipt that was acknowledged is there, and every reason that was given is true.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -17,6 +17,11 @@ pub(super) fn why(reason: &Value) -> Option<&str> {
 pub(super) fn judge(history: &History, courses: &Courses, findings: &mut Findings, figures: &mut Figures) {
     let attempts: BTreeMap<(&str, i64), &AttemptRow> =
         history.attempts.iter().map(|attempt| ((attempt.run_id.as_str(), attempt.fence), attempt)).collect();
+    let receipts: BTreeSet<(&str, &str, i64)> = history
+        .receipts
+        .iter()
+        .map(|receipt| (receipt.run_id.as_str(), receipt.phase.as_str(), receipt.fence))
+        .collect();
     for told in &history.told {
         let Some(course) = courses.get(&told.run) else {
             findings.add("TRUTH", format!("told of a run that is not there: {told:?}"));
@@ -27,7 +32,7 @@ pub(super) fn judge(history: &History, courses: &Courses, findings: &mut Finding
                 let known = told.fence.is_some_and(|fence| course.claim(fence).is_some());
                 findings.check(known, "TRUTH", || format!("a claim that is not there: {told:?}"));
             }
-            "phase_saved" => saved(history, told, findings, figures),
+            "phase_saved" => saved(&receipts, told, findings, figures),
             "attempt_ended" => {
                 let attempt = told.fence.and_then(|fence| attempts.get(&(told.run.as_str(), fence)));
                 ended(history, told, course, attempt.copied(), findings, figures);
@@ -43,13 +48,15 @@ pub(super) fn judge(history: &History, courses: &Courses, findings: &mut Finding
     }
 }
 
-fn saved(history: &History, told: &Told, findings: &mut Findings, figures: &mut Figures) {
+fn saved(
+    receipts: &BTreeSet<(&str, &str, i64)>,
+    told: &Told,
+    findings: &mut Findings,
+    figures: &mut Figures,
+) {
     figures.acknowledged += 1;
-    let there = history.receipts.iter().any(|receipt| {
-        receipt.run_id == told.run
-            && Some(receipt.phase.as_str()) == told.phase.as_deref()
-            && Some(receipt.fence) == told.fence
-    });
+    let phase = told.phase.as_deref().unwrap_or_default();
+    let there = told.fence.is_some_and(|fence| receipts.contains(&(told.run.as_str(), phase, fence)));
     findings.check(there, "TRUTH", || format!("an acknowledged receipt is missing: {told:?}"));
 }
 
