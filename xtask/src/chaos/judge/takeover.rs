@@ -10,6 +10,9 @@ const SLACK: Micros = 1_000_000;
 /// How long after a fault a worker still suffers from it: it connects anew, and asks at its next poll.
 const RECOVERY: Micros = 1_000_000;
 
+/// What leaves the store within reach: a session that is ended is opened anew at once.
+const UNFELT: [&str; 3] = ["migrate", "terminate", "checkpoint"];
+
 /// Takeovers of lapsed leases, and how long after the lapse they came.
 #[derive(Debug, Default)]
 pub(in super::super) struct Takeovers {
@@ -29,7 +32,7 @@ fn well(history: &History) -> Vec<(Micros, Micros)> {
             .faults
             .iter()
             .filter(|fault| fault.worker.is_none() || fault.worker == Some(*worker))
-            .filter(|fault| fault.meets(*from_us, *to_us))
+            .filter(|fault| fault.meets(*from_us, *to_us) && !UNFELT.contains(&fault.kind.as_str()))
             .collect();
         faults.sort_by_key(|fault| fault.from_us);
         for fault in faults {
