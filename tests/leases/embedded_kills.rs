@@ -12,7 +12,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{ConnectOptions as _, Row as _};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::support::{Folder, Program, Started, supplier};
+use crate::support::{Folder, PATIENCE, Program, Started, supplier};
 
 const SUPPLIERS: usize = 2_000;
 const KILLS: u64 = 200;
@@ -146,10 +146,18 @@ fn one_holder_four_workers_on_one_file_of_which_two_keep_being_killed_set_up_a_t
     let mut workers: Vec<_> = (0..4).map(|place| worker(place, 0)).collect();
     let mut ended = Vec::new();
     let mut kills = 0;
-    let give_up = Instant::now() + Duration::from_secs(120);
     let open = "SELECT CAST(count(*) AS TEXT) FROM lease_runs WHERE status = 'open'";
-    while file.number(open) > 0 {
-        assert!(Instant::now() < give_up, "{} runs are still open", file.number(open));
+    let (mut left, mut give_up) = (CROWD, Instant::now() + PATIENCE);
+    loop {
+        let still = file.number(open);
+        if still == 0 {
+            break;
+        }
+        // However long all of them take on a busy machine, there is always a next one done.
+        if still < left {
+            (left, give_up) = (still, Instant::now() + PATIENCE);
+        }
+        assert!(Instant::now() < give_up, "{still} runs are still open");
         // Not in step with anything the workers do; the same spread each time.
         thread::sleep(Duration::from_millis(60 + (kills * 89) % 211));
         kills += 1;
