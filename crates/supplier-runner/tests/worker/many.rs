@@ -1,8 +1,13 @@
 //! Many runs in one worker.
 
-use lease_core::{ClaimVerdict, Clock, RenewVerdict, Status};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use lease_core::{AttemptOutcome, ClaimVerdict, Clock, RenewVerdict, Status};
 use lease_fake::{Exchange, Operation};
 use supplier_runner::worker::Take;
+use tokio::runtime::Builder;
 
 use crate::world::{SECOND, World, done};
 
@@ -99,4 +104,53 @@ async fn a_run_in_other_hands_is_waited_for() {
     }));
     first.stopper.drain();
     world.end_of(first).await;
+}
+
+/// A step that blocks its thread lives on when its time is up. Until it returns, its run is not claimed
+/// again here: two steps of one run would share files and ports, whatever their numbers.
+#[tokio::test]
+async fn a_run_that_was_asked_for_is_not_claimed_again_while_a_step_of_it_lives() {
+    let lane = Builder::new_multi_thread().worker_threads(2).build().unwrap();
+    let (go, wait) = channel::<()>();
+    let wait = Arc::new(Mutex::new(wait));
+    let mut world = World::new(&["a"], move |call| {
+        let wait = Arc::clone(&wait);
+        async move {
+            if call.fence == 1 {
+                // Until the test lets it go.
+                let _gone = wait.lock().unwrap().recv();
+            }
+            done()
+        }
+    });
+    world.steps = Some(lane.handle().clone());
+    let run = world.submit("K").await;
+    let at_work = world.start(Take::AsFarAsPossible(vec![run]));
+    // The step runs on a thread of its own, in real time; the clock moves a second for each millisecond.
+    let eventually = async |what: &str, reached: &dyn Fn() -> bool| {
+        for _ in 0..60_000 {
+            world.settle().await;
+            if reached() {
+                return;
+            }
+            tokio::task::spawn_blocking(|| std::thread::sleep(Duration::from_millis(1))).await.unwrap();
+            if !world.called().is_empty() {
+                world.clock.advance(SECOND);
+            }
+        }
+        panic!("waited in vain for {what}");
+    };
+    eventually("the step to begin", &|| !world.called().is_empty()).await;
+    eventually("its time to be up", &|| world.outcomes(run) == [Some(AttemptOutcome::Retrying)]).await;
+    // Long after it is due again.
+    for _ in 0..100 {
+        world.clock.advance(SECOND);
+        world.settle().await;
+    }
+    assert_eq!(world.outcomes(run).len(), 1, "claimed again while its step lives");
+    go.send(()).unwrap();
+    eventually("the run to be claimed again", &|| world.outcomes(run).len() == 2).await;
+    at_work.stopper.stop_now();
+    world.end_of(at_work).await;
+    lane.shutdown_background();
 }

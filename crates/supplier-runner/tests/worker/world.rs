@@ -88,6 +88,8 @@ pub(crate) struct World {
     /// How often every task gets its turn before time moves on.
     pub(crate) turns: u32,
     pub(crate) random: Arc<dyn Random>,
+    /// Where steps run; beside everything else, unless a test says so.
+    pub(crate) steps: Option<Handle>,
 }
 
 /// A worker at work.
@@ -151,6 +153,7 @@ impl World {
             plan: Arc::new(plan),
             turns: 200,
             random: Arc::new(SystemRandom),
+            steps: None,
         }
     }
 
@@ -211,7 +214,8 @@ impl World {
         events: Arc<dyn Events>,
     ) -> AtWork {
         let here = Handle::current();
-        let lanes = Lanes { steps: here.clone(), heartbeats: here.clone() };
+        let steps = self.steps.clone().unwrap_or_else(|| here.clone());
+        let lanes = Lanes { steps, heartbeats: here.clone() };
         let clock: Arc<dyn Clock> = Arc::new(clock);
         let heartbeat = settings.lease.heartbeat();
         let renewals = BatchedRenewals::start(&here, Arc::new(store.clone()), Arc::clone(&clock), heartbeat);
