@@ -4,6 +4,7 @@
 
 mod faults;
 mod history;
+mod intake;
 mod judge;
 mod proxy;
 mod show;

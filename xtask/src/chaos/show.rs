@@ -1,7 +1,6 @@
 //! The run itself: workers at work, suppliers coming in, and one fault after the other.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -14,12 +13,13 @@ use crate::chore::Failure;
 
 use super::faults::{self, Kind};
 use super::history::{Fault, Life, Micros};
+use super::intake::Intake;
 use super::proxy::{Flow, Way};
 use super::stage::Stage;
 use super::workers::{Recipe, Worker, machine_us, product};
 
-/// How often suppliers are handed in.
-const SUBMIT_EVERY: Duration = Duration::from_secs(2);
+/// How many seconds lie between two times at which suppliers are handed in.
+const SUBMIT_EVERY: u32 = 2;
 
 /// How long the workers have for what is left once nothing is done to them any more.
 const LAST_WORK: Duration = Duration::from_secs(120);
@@ -61,11 +61,10 @@ pub(super) struct Show<'s> {
     began: Instant,
     due: Vec<(Instant, Deed)>,
     last: BTreeMap<Kind, Instant>,
-    beside: Vec<Child>,
+    /// Programs under way, each with the place of its fault.
+    beside: Vec<(Child, usize)>,
     ahead_ms: i64,
-    submitted: u32,
-    /// A submit under way, and how many suppliers there are after it.
-    submitting: Option<(Child, u32)>,
+    intake: Intake,
     pub(super) faults: Vec<Fault>,
     pub(super) lives: Vec<Life>,
     /// Ends that a worker must not have.
@@ -93,8 +92,7 @@ impl<'s> Show<'s> {
             last: BTreeMap::new(),
             beside: Vec::new(),
             ahead_ms: 0,
-            submitted: 0,
-            submitting: None,
+            intake: Intake::default(),
             faults: Vec::new(),
             lives: Vec::new(),
             odd_ends: Vec::new(),
@@ -123,7 +121,7 @@ impl<'s> Show<'s> {
             }
         }
         self.finish()?;
-        Ok(self.submitted)
+        Ok(self.intake.taken())
     }
 
     fn at(&mut self, after: Duration, deed: Deed) {
@@ -140,8 +138,9 @@ impl<'s> Show<'s> {
                 self.at(gap, Deed::Strike);
             }
             Deed::Submit => {
-                self.submit()?;
-                self.at(SUBMIT_EVERY, Deed::Submit);
+                let count = self.script.rate * SUBMIT_EVERY;
+                self.intake.hand_in(self.recipe, &self.stage.url(), count)?;
+                self.at(Duration::from_secs(u64::from(SUBMIT_EVERY)), Deed::Submit);
             }
             Deed::Start(worker) => self.workers[worker].start(self.recipe)?,
             Deed::Continue(worker) => self.workers[worker].signal(Signal::CONT),
@@ -153,7 +152,14 @@ impl<'s> Show<'s> {
                     }
                 }
             }
-            Deed::Rest(worker) => self.workers[worker].occupied = false,
+            Deed::Rest(worker) => {
+                self.workers[worker].occupied = false;
+                // It has lasted until now, whatever was planned.
+                let of_worker = |fault: &&mut Fault| fault.worker == Some(worker);
+                if let Some(fault) = self.faults.iter_mut().rev().find(of_worker) {
+                    fault.to_us = fault.to_us.max(machine_us());
+                }
+            }
         }
         Ok(())
     }
@@ -283,18 +289,21 @@ impl<'s> Show<'s> {
             }
             Kind::Migrate => {
                 let mut migrate = product(&self.recipe.program, &self.stage.url());
-                migrate.arg("migrate").stdout(Stdio::null()).stderr(Stdio::null());
-                self.beside.push(spawned(&mut migrate)?);
+                return self.run_beside(kind, migrate.arg("migrate"));
             }
-            Kind::Busy => {
-                let lasts = faults::millis(&mut self.random, 200, 1_500);
-                let script = format!("BEGIN IMMEDIATE;\n.shell sleep {}\nCOMMIT;", lasts.as_secs_f32());
-                let began = machine_us();
-                self.stage.script(&script)?;
-                self.note(kind, None, began, Duration::ZERO);
-                return Ok(());
+            Kind::Busy | Kind::Checkpoint => {
+                let Stage::Sqlite { file } = &*self.stage else { return Ok(()) };
+                // The lock may have to be waited for, as long as a stopped worker has it.
+                let mut sqlite3 = Command::new("sqlite3");
+                sqlite3.args(["-batch", "-cmd", ".timeout 60000"]).arg(file).stdin(Stdio::null());
+                if kind == Kind::Busy {
+                    let lasts = faults::millis(&mut self.random, 200, 1_500).as_secs_f32();
+                    sqlite3.args(["BEGIN IMMEDIATE;", &format!(".shell sleep {lasts}"), "COMMIT;"]);
+                } else {
+                    sqlite3.arg("PRAGMA wal_checkpoint(TRUNCATE);");
+                }
+                return self.run_beside(kind, &mut sqlite3);
             }
-            Kind::Checkpoint => drop(self.stage.script("PRAGMA wal_checkpoint(TRUNCATE);")?),
             Kind::Kill
             | Kind::Stop
             | Kind::Cut
@@ -307,37 +316,11 @@ impl<'s> Show<'s> {
         Ok(())
     }
 
-    /// Hands in the next suppliers, unless the last ones are still on their way.
-    fn submit(&mut self) -> Result<(), Failure> {
-        if self.submitting.is_some() {
-            return Ok(());
-        }
-        let seconds = u32::try_from(SUBMIT_EVERY.as_secs()).unwrap_or(1);
-        let (from, to) = (self.submitted, self.submitted + self.script.rate * seconds);
-        let suppliers: Vec<String> = (from..to).map(supplier).collect();
-        let file = self.path("suppliers.json");
-        fs::write(&file, format!("[{}]", suppliers.join(","))).map_err(Failure::path(&file))?;
-        let log = self.path("logs/submit.log");
-        let log = File::options().create(true).append(true).open(&log).map_err(Failure::path(&log))?;
-        let mut submit = product(&self.recipe.program, &self.stage.url());
-        submit.args(["submit", "--plan"]).arg(&self.recipe.plan).arg(&file);
-        self.submitting = Some((spawned(submit.stdout(Stdio::null()).stderr(log))?, to));
-        Ok(())
-    }
-
-    /// Takes note of what was handed in.
-    fn note_submitted(&mut self) -> Result<(), Failure> {
-        let Some((child, to)) = &mut self.submitting else { return Ok(()) };
-        let Some(status) = child.try_wait().map_err(Failure::system("cannot wait for a submit"))? else {
-            return Ok(());
-        };
-        match status.code() {
-            Some(0) => self.submitted = *to,
-            // The server was down. The same once more: what was taken is there already.
-            Some(69) => {}
-            code => self.odd_ends.push(format!("submit ended with {code:?}, see logs/submit.log")),
-        }
-        self.submitting = None;
+    /// Starts a program, with whose end the fault is over.
+    fn run_beside(&mut self, kind: Kind, command: &mut Command) -> Result<(), Failure> {
+        let child = spawned(command.stdout(Stdio::null()).stderr(Stdio::null()))?;
+        self.note(kind, None, machine_us(), Duration::ZERO);
+        self.beside.push((child, self.faults.len() - 1));
         Ok(())
     }
 
@@ -358,8 +341,12 @@ impl<'s> Show<'s> {
         for worker in again {
             self.at(Duration::from_millis(300), Deed::Start(worker));
         }
-        self.note_submitted()?;
-        self.beside.retain_mut(|child| matches!(child.try_wait(), Ok(None)));
+        self.odd_ends.extend(self.intake.look()?);
+        let faults = &mut self.faults;
+        self.beside.retain_mut(|(child, fault)| {
+            faults[*fault].to_us = machine_us();
+            matches!(child.try_wait(), Ok(None))
+        });
         Ok(())
     }
 
@@ -373,8 +360,8 @@ impl<'s> Show<'s> {
             }
         }
         let give_up = Instant::now() + LAST_WORK;
-        while self.submitting.is_some() && Instant::now() < give_up {
-            self.note_submitted()?;
+        while self.intake.is_under_way() && Instant::now() < give_up {
+            self.odd_ends.extend(self.intake.look()?);
             thread::sleep(Duration::from_millis(20));
         }
         let open = match self.stage {
@@ -409,7 +396,7 @@ impl<'s> Show<'s> {
             }
             thread::sleep(Duration::from_millis(20));
         }
-        for child in &mut self.beside {
+        for (child, _) in &mut self.beside {
             child.wait().map_err(Failure::system("cannot wait for a program"))?;
         }
         Ok(())
@@ -424,11 +411,4 @@ impl<'s> Show<'s> {
 fn spawned(command: &mut Command) -> Result<Child, Failure> {
     let program = command.get_program().to_string_lossy().into_owned();
     command.spawn().map_err(|source| Failure::Run { program, source })
-}
-
-fn supplier(number: u32) -> String {
-    format!(
-        r#"{{"key":"C-{number:06}","legal_name":"Supplier {number}","country":"DE","tax_id":"DE123456704",
-            "iban":"DE89370400440532013000","bic":"EXABDE22XXX","currency":"EUR","email":"s{number}@example.org"}}"#
-    )
 }
