@@ -9,42 +9,41 @@ use lease_core::{
 use sqlx::sqlite::SqliteRow;
 
 use crate::connections::Use;
-use crate::error;
 use crate::lease::{by_key, decide, json_array};
+use crate::request::Ask;
 use crate::row::get;
 use crate::sql;
 use crate::store::SqliteStore;
 use crate::transaction::Outcome;
-use crate::write::{self, Ask};
+use crate::write;
 
 #[async_trait]
 impl Operator for SqliteStore {
     async fn submit(&self, submit: &Submit) -> Result<SubmitVerdict, StoreError> {
         let submit = submit.clone();
         Ok(self
-            .transaction(Use::Write, move |connection| {
+            .transaction(Use::Write, move |transaction| {
                 Box::pin(async move {
                     let plan = &submit.plan.id;
-                    let registered = plan_ask(plan).fetch_optional(&mut *connection).await;
-                    let registered = registered.map_err(error::before_commit)?;
-                    let registered = registered.as_ref().map(digest).transpose()?;
-                    let (found, now) = by_key(connection, submit.key.as_str()).await?;
+                    let registered = transaction.read(plan_ask(plan)).await?;
+                    let registered = registered.first().map(digest).transpose()?;
+                    let (found, now) = by_key(transaction, submit.key.as_str()).await?;
                     let verdict = transition::submit(found.as_ref(), registered, &submit);
                     if verdict != SubmitVerdict::Opened {
                         return Ok(Outcome::RollBack(verdict));
                     }
                     let phases = json_array(submit.plan.phases.as_slice().iter().map(ToString::to_string));
                     let run = transition::open(&submit, now);
-                    let ask = sqlx::query(sql::NOTE_PLAN)
-                        .bind(plan.name.as_str().to_owned())
+                    let ask = Ask::new(sql::NOTE_PLAN)
+                        .bind(plan.name.as_str())
                         .bind(i64::from(plan.version.get()))
                         .bind(plan.digest.to_string())
                         .bind(phases.clone());
-                    write::execute(connection, ask).await?;
-                    let ask = sqlx::query(sql::OPEN_RUN)
+                    transaction.write(ask);
+                    let ask = Ask::new(sql::OPEN_RUN)
                         .bind(run.id.to_string())
-                        .bind(run.key.as_str().to_owned())
-                        .bind(plan.name.as_str().to_owned())
+                        .bind(run.key.as_str())
+                        .bind(plan.name.as_str())
                         .bind(i64::from(plan.version.get()))
                         .bind(plan.digest.to_string())
                         .bind(phases)
@@ -52,7 +51,7 @@ impl Operator for SqliteStore {
                         .bind(now.as_micros())
                         .bind(run.input.to_json())
                         .bind(run.input_digest.to_string());
-                    write::execute_one(connection, ask).await?;
+                    transaction.write_one(ask);
                     Ok(Outcome::Commit(verdict))
                 })
             })
@@ -72,12 +71,12 @@ impl Operator for SqliteStore {
     async fn act(&self, run: RunId, action: &Action, who: &Who) -> Result<OperatorVerdict, StoreError> {
         let (action, who) = (action.clone(), who.clone());
         Ok(self
-            .transaction(Use::Write, move |connection| {
+            .transaction(Use::Write, move |transaction| {
                 Box::pin(async move {
-                    let (found, now) = write::read(connection, run).await?;
+                    let (found, now) = write::read(transaction, run).await?;
                     match found {
                         Some(run) => {
-                            decide(connection, &run, transition::act(&run, &action, &who, now), now).await
+                            Ok(decide(transaction, &run, transition::act(&run, &action, &who, now), now))
                         }
                         None => Ok(Outcome::RollBack(OperatorVerdict::Gone)),
                     }
@@ -88,8 +87,8 @@ impl Operator for SqliteStore {
     }
 }
 
-fn plan_ask(plan: &PlanId) -> Ask<'static> {
-    sqlx::query(sql::PLAN).bind(plan.name.as_str().to_owned()).bind(i64::from(plan.version.get()))
+fn plan_ask(plan: &PlanId) -> Ask {
+    Ask::new(sql::PLAN).bind(plan.name.as_str()).bind(i64::from(plan.version.get()))
 }
 
 fn digest(row: &SqliteRow) -> Result<Digest, StoreError> {

@@ -3,6 +3,7 @@
 use lease_core::stored::{self, BadValue};
 use lease_core::{Document, StoreError};
 
+use crate::request::Ask;
 use crate::row::get;
 use crate::store::SqliteStore;
 
@@ -16,7 +17,7 @@ impl SqliteStore {
     /// # Cancel safety
     /// It only reads; dropping the future has no effect.
     pub async fn documents(&self, query: &'static str) -> Result<Vec<Document>, StoreError> {
-        let rows = self.rows(sqlx::query(query)).await?;
+        let rows = self.rows(Ask::new(query)).await?;
         let document = |row| stored::document("document", &get::<String>(row, "document")?);
         Ok(rows.iter().map(document).collect::<Result<_, BadValue>>()?)
     }

@@ -5,6 +5,7 @@
 //! `Unknown`.
 
 use lease_core::StoreError;
+use lease_core::stored::BadValue;
 
 /// Why a request was not carried out, in words for people.
 #[derive(Debug, thiserror::Error)]
@@ -47,6 +48,8 @@ pub(crate) fn before_commit(error: sqlx::Error) -> StoreError {
         Class::ReadOnly => StoreError::Unexpected(Box::new(Failed::ReadOnly(error))),
         Class::Damaged => StoreError::Corrupt(Box::new(Failed::Damaged(error))),
         Class::Constraint | Class::Unreadable => StoreError::Corrupt(Box::new(error)),
+        // Of this crate's statements, only the one that counts the rows of the write before it fails so.
+        Class::Mismatch => BadValue::Contradiction("one row and the rows that were written").into(),
         Class::Statement => StoreError::Schema(Box::new(error)),
         Class::Gone => StoreError::Unreachable(Box::new(error)),
         Class::Unexpected => StoreError::Unexpected(Box::new(error)),
@@ -61,6 +64,7 @@ pub(crate) fn at_commit(error: sqlx::Error) -> StoreError {
         | Class::InputOutput
         | Class::ReadOnly
         | Class::Damaged
+        | Class::Mismatch
         | Class::Unreadable
         | Class::Statement
         | Class::Gone
@@ -77,6 +81,8 @@ pub(crate) enum Class {
     InputOutput,
     Damaged,
     Constraint,
+    /// A value that does not fit where it stands.
+    Mismatch,
     /// A statement that does not fit the tables.
     Statement,
     /// An answer that cannot be read.
@@ -112,6 +118,7 @@ fn by_result_code(code: u32) -> Class {
         11 | 26 => Class::Damaged,
         13 => Class::Full,
         19 => Class::Constraint,
+        20 => Class::Mismatch,
         _ => Class::Unexpected,
     }
 }

@@ -9,15 +9,15 @@ use lease_core::{
     AfterSave, Claim, ClaimNext, ClaimVerdict, Claimed, Digest, Fail, FailVerdict, Hold, LeaseStore,
     LostReason, Release, ReleaseVerdict, Run, RunId, Save, SaveVerdict, StoreError, Timestamp,
 };
-use sqlx::sqlite::SqliteConnection;
 
 use crate::connections::Use;
 use crate::effect::{EffectError, EffectWriter, SavedPhase};
 use crate::error::{self, Class};
+use crate::request::Ask;
 use crate::row::{self, get};
 use crate::sql;
 use crate::store::SqliteStore;
-use crate::transaction::Outcome;
+use crate::transaction::{Outcome, Transaction};
 use crate::write;
 
 #[async_trait]
@@ -25,13 +25,13 @@ impl LeaseStore for SqliteStore {
     async fn claim(&self, claim: &Claim) -> Result<ClaimVerdict, StoreError> {
         let claim = claim.clone();
         let ((verdict, expiry), end) = self
-            .transaction(Use::Write, move |connection| {
+            .transaction(Use::Write, move |transaction| {
                 Box::pin(async move {
-                    let (found, now) = write::read(connection, claim.run).await?;
+                    let (found, now) = write::read(transaction, claim.run).await?;
                     let Some(run) = found else { return Ok(Outcome::RollBack((ClaimVerdict::Gone, None))) };
                     let decision = transition::claim(&run, &claim, now);
                     let expiry = decision.change.as_ref().and_then(|change| expiry(&change.run));
-                    Ok(match decide(connection, &run, decision, now).await? {
+                    Ok(match decide(transaction, &run, decision, now) {
                         Outcome::Commit(verdict) => Outcome::Commit((verdict, expiry)),
                         Outcome::RollBack(verdict) => Outcome::RollBack((verdict, None)),
                     })
@@ -51,9 +51,9 @@ impl LeaseStore for SqliteStore {
         let claim = claim.clone();
         let ttl = claim.ttl.as_duration();
         let ((mut claimed, now), end) = self
-            .transaction(Use::Write, move |connection| {
+            .transaction(Use::Write, move |transaction| {
                 Box::pin(async move {
-                    let (claimed, now) = claim_next(connection, &claim).await?;
+                    let (claimed, now) = claim_next(transaction, &claim).await?;
                     let quiet = claimed.grants.is_empty() && claimed.set_aside.is_empty();
                     let value = (claimed, now);
                     Ok(if quiet { Outcome::RollBack(value) } else { Outcome::Commit(value) })
@@ -69,8 +69,8 @@ impl LeaseStore for SqliteStore {
     async fn save(&self, save: &Save) -> Result<SaveVerdict, StoreError> {
         let (save, writer) = (save.clone(), self.effects.clone());
         let ((verdict, expiry), end) = self
-            .transaction(Use::Write, move |connection| {
-                Box::pin(async move { write_save(connection, &*writer, &save).await })
+            .transaction(Use::Write, move |transaction| {
+                Box::pin(async move { write_save(transaction, &*writer, &save).await })
             })
             .await?;
         let lapsed = expiry.filter(|expiry| *expiry <= end);
@@ -86,12 +86,12 @@ impl LeaseStore for SqliteStore {
     async fn release(&self, release: &Release) -> Result<ReleaseVerdict, StoreError> {
         let release = release.clone();
         Ok(self
-            .transaction(Use::Write, move |connection| {
+            .transaction(Use::Write, move |transaction| {
                 Box::pin(async move {
-                    let (found, now) = write::read(connection, release.lease.run).await?;
+                    let (found, now) = write::read(transaction, release.lease.run).await?;
                     match found {
                         Some(run) => {
-                            decide(connection, &run, transition::release(&run, &release, now), now).await
+                            Ok(decide(transaction, &run, transition::release(&run, &release, now), now))
                         }
                         None => Ok(Outcome::RollBack(ReleaseVerdict::Refused(LostReason::Gone))),
                     }
@@ -104,11 +104,11 @@ impl LeaseStore for SqliteStore {
     async fn fail(&self, fail: &Fail) -> Result<FailVerdict, StoreError> {
         let fail = fail.clone();
         Ok(self
-            .transaction(Use::Write, move |connection| {
+            .transaction(Use::Write, move |transaction| {
                 Box::pin(async move {
-                    let (found, now) = write::read(connection, fail.lease.run).await?;
+                    let (found, now) = write::read(transaction, fail.lease.run).await?;
                     match found {
-                        Some(run) => decide(connection, &run, transition::fail(&run, &fail, now), now).await,
+                        Some(run) => Ok(decide(transaction, &run, transition::fail(&run, &fail, now), now)),
                         None => Ok(Outcome::RollBack(FailVerdict::Refused(LostReason::Gone))),
                     }
                 })
@@ -119,18 +119,18 @@ impl LeaseStore for SqliteStore {
 }
 
 /// Writes what was decided; commits only where there is something to.
-pub(crate) async fn decide<V>(
-    connection: &mut SqliteConnection,
+pub(crate) fn decide<V>(
+    transaction: &mut Transaction,
     before: &Run,
     decision: Decision<V>,
     now: Timestamp,
-) -> Result<Outcome<V>, StoreError> {
+) -> Outcome<V> {
     match decision.change {
         Some(change) => {
-            write::change(connection, before, *change, now).await?;
-            Ok(Outcome::Commit(decision.verdict))
+            write::change(transaction, before, *change, now);
+            Outcome::Commit(decision.verdict)
         }
-        None => Ok(Outcome::RollBack(decision.verdict)),
+        None => Outcome::RollBack(decision.verdict),
     }
 }
 
@@ -143,18 +143,18 @@ fn expiry(run: &Run) -> Option<Timestamp> {
 
 /// Writes a save with its effects, or nothing of it.
 async fn write_save(
-    connection: &mut SqliteConnection,
+    transaction: &mut Transaction,
     writer: &dyn EffectWriter,
     save: &Save,
 ) -> Result<Outcome<(SaveVerdict, Option<Timestamp>)>, StoreError> {
-    let (found, now) = write::read(connection, save.lease().run).await?;
+    let (found, now) = write::read(transaction, save.lease().run).await?;
     let Some(run) = found else {
         return Ok(Outcome::RollBack((SaveVerdict::Refused(LostReason::Gone), None)));
     };
     let decision = transition::save(&run, save, now);
     let Some(change) = decision.change else { return Ok(Outcome::RollBack((decision.verdict, None))) };
     let expiry = expiry(&change.run);
-    write::change(connection, &run, *change, now).await?;
+    write::change(transaction, &run, *change, now);
     if !save.effects().is_empty() {
         let saved = SavedPhase {
             run: run.id,
@@ -162,7 +162,7 @@ async fn write_save(
             phase: save.to().clone(),
             fence: save.lease().fence,
         };
-        match writer.write(connection, &saved, save.effects().as_slice()).await {
+        match writer.write(transaction.connection().await?, &saved, save.effects().as_slice()).await {
             Ok(()) => {}
             Err(EffectError::Refused { message }) => {
                 return Ok(Outcome::RollBack((SaveVerdict::EffectRefused { message }, None)));
@@ -182,16 +182,20 @@ fn refused(failed: &sqlx::Error) -> Option<String> {
         Class::Busy | Class::Full | Class::InputOutput | Class::Gone | Class::Damaged | Class::ReadOnly => {
             None
         }
-        Class::Constraint | Class::Statement | Class::Unreadable | Class::Unexpected => Some(
-            failed.as_database_error().map_or_else(|| failed.to_string(), |error| error.message().to_owned()),
-        ),
+        Class::Constraint | Class::Mismatch | Class::Statement | Class::Unreadable | Class::Unexpected => {
+            Some(
+                failed
+                    .as_database_error()
+                    .map_or_else(|| failed.to_string(), |error| error.message().to_owned()),
+            )
+        }
     }
 }
 
 /// Claims the first of the queue, one for each owner, and the instant of the first claim. A run that is
 /// set aside takes no owner's place.
 async fn claim_next(
-    connection: &mut SqliteConnection,
+    transaction: &mut Transaction,
     claim: &ClaimNext,
 ) -> Result<(Claimed, Option<Timestamp>), StoreError> {
     let plans = json_array(claim.plans.iter().map(Digest::to_string));
@@ -200,8 +204,8 @@ async fn claim_next(
     let (mut claimed, mut first) = (Claimed::default(), None);
     loop {
         let left = i64::try_from(owners.len()).unwrap_or(i64::MAX);
-        let ask = sqlx::query(sql::CLAIMABLE).bind(plans.clone()).bind(except.clone()).bind(left);
-        let rows = ask.fetch_all(&mut *connection).await.map_err(error::before_commit)?;
+        let ask = Ask::new(sql::CLAIMABLE).bind(plans.clone()).bind(except.clone()).bind(left);
+        let rows = transaction.read(ask).await?;
         if rows.is_empty() || left == 0 {
             break;
         }
@@ -215,11 +219,11 @@ async fn claim_next(
                 plans: claim.plans.clone(),
                 loss_limit: claim.loss_limit,
             };
-            let (found, now) = write::read(connection, run).await?;
+            let (found, now) = write::read(transaction, run).await?;
             let run = found.ok_or(BadValue::Missing("id"))?;
             let decision = transition::claim(&run, &one, now);
             let change = decision.change.ok_or(BadValue::Contradiction("what is claimable and its claim"))?;
-            write::change(connection, &run, *change, now).await?;
+            write::change(transaction, &run, *change, now);
             first = first.or(Some(now));
             match decision.verdict {
                 ClaimVerdict::Granted(grant) => {
@@ -241,7 +245,7 @@ async fn claim_next(
         }
     }
     if owners.peek().is_some() {
-        let row = write::one(connection, sqlx::query(sql::NEXT_LOOK).bind(plans).bind(except)).await?;
+        let row = write::one(transaction, Ask::new(sql::NEXT_LOOK).bind(plans).bind(except)).await?;
         let wait = |column| -> Result<Option<Duration>, BadValue> {
             let micros: Option<i64> = get(&row, column)?;
             Ok(micros.map(|micros| Duration::from_micros(u64::try_from(micros).unwrap_or(0))))
@@ -257,9 +261,9 @@ pub(crate) fn json_array(items: impl Iterator<Item = String>) -> String {
 
 /// The run and the clock, for what is judged on the whole run.
 pub(crate) async fn by_key(
-    connection: &mut SqliteConnection,
+    transaction: &mut Transaction,
     key: &str,
 ) -> Result<(Option<Run>, Timestamp), StoreError> {
-    let row = write::one(connection, sqlx::query(sql::RUN_BY_KEY).bind(key.to_owned())).await?;
+    let row = write::one(transaction, Ask::new(sql::RUN_BY_KEY).bind(key)).await?;
     Ok((row::run(&row)?, row::now(&row)?))
 }

@@ -1,7 +1,8 @@
 //! The lease protocol in one SQLite file.
 //!
 //! Every operation is one transaction: it takes the file's write lock first, then reads the run's row
-//! together with the store's clock, lets `lease_core::transition` decide, and writes what that says.
+//! together with the store's clock, lets `lease_core::transition` decide, and writes what that says. A
+//! renewal is written where its lease is found held, and `lease_core` judges what was found and written.
 //! The statements are the files in `sql/`; the tables are in `migrations/lease-sqlite/`. The
 //! conformance suite of `lease-fake` holds this store to the same rules as the others.
 //!
@@ -23,6 +24,7 @@ mod lease;
 mod location;
 mod migration;
 mod read;
+mod request;
 mod row;
 mod seal;
 mod settings;

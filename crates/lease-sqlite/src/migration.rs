@@ -40,8 +40,9 @@ impl SqliteStore {
             &self.connections,
             Use::Write,
             self.settings.busy_limit,
-            move |connection| {
+            move |transaction| {
                 Box::pin(async move {
+                    let connection = transaction.connection().await?;
                     for history in histories {
                         bring_up(connection, history).await?;
                     }

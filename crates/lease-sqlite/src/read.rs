@@ -9,6 +9,7 @@ use lease_core::{
 use sqlx::sqlite::SqliteRow;
 
 use crate::lease::json_array;
+use crate::request::Ask;
 use crate::row::{self, get};
 use crate::sql;
 use crate::store::SqliteStore;
@@ -19,25 +20,25 @@ impl RunReader for SqliteStore {
         let prefix = selector.id_prefix();
         // Ids are hexadecimal digits and dashes, and 'g' comes after all of them.
         let after = prefix.as_ref().map(|prefix| format!("{prefix}g"));
-        let ask = sqlx::query(sql::FIND)
+        let ask = Ask::new(sql::FIND)
             .bind(selector.as_str().parse::<RunId>().ok().map(|id| id.to_string()))
-            .bind(selector.as_str().to_owned())
+            .bind(selector.as_str())
             .bind(prefix)
             .bind(after);
         Ok(self.rows(ask).await?.iter().map(id).collect::<Result<_, BadValue>>()?)
     }
 
     async fn view(&self, run: RunId) -> Result<Option<RunView>, StoreError> {
-        let rows = self.rows(sqlx::query(sql::VIEW).bind(run.to_string())).await?;
+        let rows = self.rows(Ask::new(sql::VIEW).bind(run.to_string())).await?;
         Ok(rows.first().map(view).transpose()?)
     }
 
     async fn list(&self, filter: &RunFilter) -> Result<RunPage, StoreError> {
         let limit = filter.limit.min(RunFilter::LIMIT);
-        let ask = sqlx::query(sql::LIST)
+        let ask = Ask::new(sql::LIST)
             .bind(filter.status.map(|status| status.as_str()))
             .bind(filter.last_outcome.map(|outcome| outcome.as_str()))
-            .bind(filter.key.as_ref().map(|key| key.as_str().to_owned()))
+            .bind(filter.key.as_ref().map(|key| key.as_str()))
             .bind(i64::from(limit) + 1);
         let rows = self.rows(ask).await?;
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
@@ -46,29 +47,28 @@ impl RunReader for SqliteStore {
     }
 
     async fn receipts(&self, run: RunId) -> Result<Vec<Receipt>, StoreError> {
-        let rows = self.rows(sqlx::query(sql::RECEIPTS).bind(run.to_string())).await?;
+        let rows = self.rows(Ask::new(sql::RECEIPTS).bind(run.to_string())).await?;
         Ok(rows.iter().map(receipt).collect::<Result<_, BadValue>>()?)
     }
 
     async fn attempts(&self, run: RunId) -> Result<Vec<Attempt>, StoreError> {
-        let rows = self.rows(sqlx::query(sql::ATTEMPTS).bind(run.to_string())).await?;
+        let rows = self.rows(Ask::new(sql::ATTEMPTS).bind(run.to_string())).await?;
         let attempt = |row| present("fence", row::attempt(row)?);
         Ok(rows.iter().map(attempt).collect::<Result<_, BadValue>>()?)
     }
 
     async fn runs_after(&self, after: Option<RunId>, limit: u32) -> Result<Vec<RunId>, StoreError> {
-        let ask =
-            sqlx::query(sql::RUNS_AFTER).bind(after.map(|after| after.to_string())).bind(i64::from(limit));
+        let ask = Ask::new(sql::RUNS_AFTER).bind(after.map(|after| after.to_string())).bind(i64::from(limit));
         Ok(self.rows(ask).await?.iter().map(id).collect::<Result<_, BadValue>>()?)
     }
 
     async fn actions(&self, run: RunId) -> Result<Vec<OperatorAction>, StoreError> {
-        let rows = self.rows(sqlx::query(sql::ACTIONS).bind(run.to_string())).await?;
+        let rows = self.rows(Ask::new(sql::ACTIONS).bind(run.to_string())).await?;
         Ok(rows.iter().map(action).collect::<Result<_, BadValue>>()?)
     }
 
     async fn stranded(&self, known: &[Digest]) -> Result<Vec<Stranded>, StoreError> {
-        let ask = sqlx::query(sql::STRANDED).bind(json_array(known.iter().map(Digest::to_string)));
+        let ask = Ask::new(sql::STRANDED).bind(json_array(known.iter().map(Digest::to_string)));
         Ok(self.rows(ask).await?.iter().map(stranded).collect::<Result<_, BadValue>>()?)
     }
 }

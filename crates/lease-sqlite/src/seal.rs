@@ -8,11 +8,11 @@ use uuid::Uuid;
 
 use crate::connections::Use;
 use crate::error::{self, Sealed};
+use crate::request::{self, Ask};
 use crate::row::get;
 use crate::sql;
 use crate::store::SqliteStore;
-use crate::transaction::Outcome;
-use crate::write;
+use crate::transaction::{Outcome, Transaction};
 
 /// A seal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl SqliteStore {
     /// # Errors
     /// Where the store does not answer.
     pub async fn sealed(&self) -> Result<Option<Seal>, StoreError> {
-        self.rows(sqlx::query(sql::SEALED)).await?.first().map(seal).transpose()
+        self.rows(Ask::new(sql::SEALED)).await?.first().map(seal).transpose()
     }
 
     /// Seals the file for a transfer, unless a lease is live. A file that is sealed stays so; the seal
@@ -52,19 +52,18 @@ impl SqliteStore {
     pub async fn seal(&self, transfer: Uuid, destination: &str) -> Result<Seal, StoreError> {
         let destination = destination.to_owned();
         Ok(self
-            .transaction(Use::Write, move |connection| {
+            .transaction(Use::Write, move |transaction| {
                 Box::pin(async move {
-                    if let Some(seal) = read(connection).await? {
+                    if let Some(seal) = read(transaction).await? {
                         return Ok(Outcome::RollBack(seal));
                     }
-                    let live = sqlx::query(sql::LIVE_LEASE).fetch_optional(&mut *connection).await;
-                    if let Some(row) = live.map_err(error::before_commit)? {
-                        let live = LiveLease { key: get(&row, "key")?, owner: get(&row, "owner")? };
+                    if let Some(row) = transaction.read(Ask::new(sql::LIVE_LEASE)).await?.first() {
+                        let live = LiveLease { key: get(row, "key")?, owner: get(row, "owner")? };
                         return Err(StoreError::NotApplied(Box::new(live)));
                     }
-                    write(connection, transfer, &destination, "moving").await?;
+                    write(transaction, transfer, &destination, "moving");
                     let seal =
-                        read(connection).await?.ok_or(lease_core::stored::BadValue::Missing("transfer"))?;
+                        read(transaction).await?.ok_or(lease_core::stored::BadValue::Missing("transfer"))?;
                     Ok(Outcome::Commit(seal))
                 })
             })
@@ -78,9 +77,9 @@ impl SqliteStore {
     /// Where there is no answer, or another seal is on the file.
     pub async fn seal_moved(&self, seal: &Seal) -> Result<(), StoreError> {
         let seal = seal.clone();
-        self.transaction(Use::Write, move |connection| {
+        self.transaction(Use::Write, move |transaction| {
             Box::pin(async move {
-                write(connection, seal.transfer, &seal.destination, "moved").await?;
+                write(transaction, seal.transfer, &seal.destination, "moved");
                 Ok(Outcome::Commit(()))
             })
         })
@@ -93,9 +92,9 @@ impl SqliteStore {
     /// # Errors
     /// Where there is no answer, or that seal is not on the file, or the runs have arrived.
     pub async fn unseal(&self, transfer: Uuid) -> Result<(), StoreError> {
-        self.transaction(Use::Write, move |connection| {
+        self.transaction(Use::Write, move |transaction| {
             Box::pin(async move {
-                write::execute_one(connection, sqlx::query(sql::UNSEAL).bind(transfer.to_string())).await?;
+                transaction.write_one(Ask::new(sql::UNSEAL).bind(transfer.to_string()));
                 Ok(Outcome::Commit(()))
             })
         })
@@ -104,19 +103,12 @@ impl SqliteStore {
     }
 }
 
-async fn read(connection: &mut SqliteConnection) -> Result<Option<Seal>, StoreError> {
-    let row = sqlx::query(sql::SEALED).fetch_optional(connection).await.map_err(error::before_commit)?;
-    row.as_ref().map(seal).transpose()
+async fn read(transaction: &mut Transaction) -> Result<Option<Seal>, StoreError> {
+    transaction.read(Ask::new(sql::SEALED)).await?.first().map(seal).transpose()
 }
 
-async fn write(
-    connection: &mut SqliteConnection,
-    transfer: Uuid,
-    destination: &str,
-    state: &'static str,
-) -> Result<(), StoreError> {
-    let ask = sqlx::query(sql::SEAL).bind(transfer.to_string()).bind(destination.to_owned()).bind(state);
-    write::execute_one(connection, ask).await
+fn write(transaction: &mut Transaction, transfer: Uuid, destination: &str, state: &'static str) {
+    transaction.write_one(Ask::new(sql::SEAL).bind(transfer.to_string()).bind(destination).bind(state));
 }
 
 fn seal(row: &SqliteRow) -> Result<Seal, StoreError> {
@@ -130,7 +122,8 @@ fn seal(row: &SqliteRow) -> Result<Seal, StoreError> {
 
 /// The error of a write that the seal refused.
 pub(crate) async fn sealed(connection: &mut SqliteConnection) -> StoreError {
-    match read(connection).await {
+    let rows = request::rows(connection, Ask::new(sql::SEALED)).await.map_err(error::before_commit);
+    match rows.and_then(|rows| rows.first().map(seal).transpose()) {
         Ok(Some(seal)) => StoreError::Unexpected(Box::new(Sealed { destination: seal.destination })),
         Ok(None) => StoreError::Unexpected("a trigger refused the write".into()),
         Err(error) => error,

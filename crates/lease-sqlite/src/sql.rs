@@ -25,6 +25,7 @@ statements! {
     LIVE_LEASE = "live_lease",
     NEXT_LOOK = "next_look",
     NOTE_PLAN = "note_plan",
+    ONE_ROW = "one_row",
     OPEN_ATTEMPT = "open_attempt",
     OPEN_RUN = "open_run",
     PLAN = "plan",

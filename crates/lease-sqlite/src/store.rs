@@ -4,16 +4,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lease_core::{StoreError, Timestamp};
-use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteRow};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteRow};
 use sqlx::{ConnectOptions as _, Executor as _};
 
 use crate::connections::{self, Connections, Use};
 use crate::effect::{EffectWriter, SqlEffects};
 use crate::error::{self, Class};
 use crate::location::{self, OpenError};
+use crate::request::{self, Answer, Ask};
 use crate::settings::SqliteSettings;
-use crate::transaction::{self, Outcome};
-use crate::write::Ask;
+use crate::transaction::{self, Outcome, Transaction};
 
 /// A store in one file. Cheap to clone; clones share their connections.
 ///
@@ -70,20 +70,29 @@ impl SqliteStore {
     pub(crate) async fn transaction<V, F>(&self, usage: Use, body: F) -> Result<(V, Timestamp), StoreError>
     where
         V: Send + 'static,
-        F: for<'c> FnOnce(
-                &'c mut SqliteConnection,
+        F: for<'t> FnOnce(
+                &'t mut Transaction,
             ) -> std::pin::Pin<
-                Box<dyn Future<Output = Result<Outcome<V>, StoreError>> + Send + 'c>,
+                Box<dyn Future<Output = Result<Outcome<V>, StoreError>> + Send + 't>,
             > + Send
             + 'static,
     {
         transaction::run(&self.connections, usage, self.settings.busy_limit, body).await
     }
 
+    /// Runs statements that need no decision between them under the write lock.
+    pub(crate) async fn at_once(
+        &self,
+        usage: Use,
+        asks: Vec<Ask>,
+    ) -> Result<(Vec<Answer>, Timestamp), StoreError> {
+        transaction::run_at_once(&self.connections, usage, self.settings.busy_limit, asks).await
+    }
+
     /// Reads any number of rows.
-    pub(crate) async fn rows(&self, ask: Ask<'_>) -> Result<Vec<SqliteRow>, StoreError> {
+    pub(crate) async fn rows(&self, ask: Ask) -> Result<Vec<SqliteRow>, StoreError> {
         let mut connection = self.connections.reader().await?;
-        let rows = ask.fetch_all(&mut connection).await.map_err(error::before_commit)?;
+        let rows = request::rows(&mut connection, ask).await.map_err(error::before_commit)?;
         self.connections.keep_reader(connection);
         Ok(rows)
     }
@@ -104,6 +113,7 @@ async fn prepare(path: &Path, create: bool) -> Result<(), StoreError> {
         Class::Busy
         | Class::Full
         | Class::Constraint
+        | Class::Mismatch
         | Class::Statement
         | Class::Unreadable
         | Class::Gone

@@ -6,94 +6,72 @@
 use lease_core::stored::BadValue;
 use lease_core::transition::{AttemptChange, Change};
 use lease_core::{AttemptOutcome, FencingToken, Hold, Run, RunId, StoreError, Timestamp};
-use sqlx::query::Query;
-use sqlx::sqlite::{Sqlite, SqliteArguments, SqliteConnection, SqliteRow};
+use sqlx::sqlite::SqliteRow;
 
-use crate::error;
+use crate::request::Ask;
 use crate::row;
 use crate::sql;
-
-/// A query of this crate.
-pub(crate) type Ask<'q> = Query<'q, Sqlite, SqliteArguments>;
+use crate::transaction::Transaction;
 
 /// The run, if it is there, and the clock.
 pub(crate) async fn read(
-    connection: &mut SqliteConnection,
+    transaction: &mut Transaction,
     run: RunId,
 ) -> Result<(Option<Run>, Timestamp), StoreError> {
-    let row = one(connection, sqlx::query(sql::RUN).bind(run.to_string())).await?;
+    let row = one(transaction, Ask::new(sql::RUN).bind(run.to_string())).await?;
     Ok((row::run(&row)?, row::now(&row)?))
 }
 
 /// Exactly one row.
-pub(crate) async fn one(connection: &mut SqliteConnection, ask: Ask<'_>) -> Result<SqliteRow, StoreError> {
-    ask.fetch_one(connection).await.map_err(error::before_commit)
-}
-
-/// Writes, and says how many rows that changed.
-pub(crate) async fn execute(connection: &mut SqliteConnection, ask: Ask<'_>) -> Result<u64, StoreError> {
-    match ask.execute(&mut *connection).await {
-        Ok(done) => Ok(done.rows_affected()),
-        Err(failed) if error::is_seal(&failed) => Err(crate::seal::sealed(connection).await),
-        Err(failed) => Err(error::before_commit(failed)),
-    }
-}
-
-/// Writes, and insists on one row.
-pub(crate) async fn execute_one(connection: &mut SqliteConnection, ask: Ask<'_>) -> Result<(), StoreError> {
-    match execute(connection, ask).await? {
-        1 => Ok(()),
-        _ => Err(BadValue::Contradiction("one row and the rows that were written").into()),
+pub(crate) async fn one(transaction: &mut Transaction, ask: Ask) -> Result<SqliteRow, StoreError> {
+    let mut rows = transaction.read(ask).await?;
+    match (rows.pop(), rows.is_empty()) {
+        (Some(row), true) => Ok(row),
+        (Some(_) | None, _) => Err(BadValue::Contradiction("one row and the rows that were read").into()),
     }
 }
 
 /// Writes a change of `before` that was decided at `now`.
-pub(crate) async fn change(
-    connection: &mut SqliteConnection,
-    before: &Run,
-    change: Change,
-    now: Timestamp,
-) -> Result<(), StoreError> {
+pub(crate) fn change(transaction: &mut Transaction, before: &Run, change: Change, now: Timestamp) {
     let Change { run, receipt, attempts, action } = change;
     let id = run.id.to_string();
-    write_run(connection, before, &run).await?;
+    write_run(transaction, before, &run);
     for attempt in attempts {
-        write_attempt(connection, &id, attempt, now).await?;
+        write_attempt(transaction, &id, attempt, now);
     }
     if let Some(receipt) = receipt {
-        let ask = sqlx::query(sql::ADD_RECEIPT)
-            .bind(&id)
-            .bind(receipt.phase.as_str().to_owned())
+        let ask = Ask::new(sql::ADD_RECEIPT)
+            .bind(id.as_str())
+            .bind(receipt.phase.as_str())
             .bind(receipt.fence.to_column())
             .bind(receipt.body.to_json())
             .bind(receipt.saved_at.as_micros());
-        execute_one(connection, ask).await?;
+        transaction.write_one(ask);
     }
     if let Some(action) = action {
-        let ask = sqlx::query(sql::ADD_ACTION)
-            .bind(&id)
+        let ask = Ask::new(sql::ADD_ACTION)
+            .bind(id)
             .bind(action.at.as_micros())
             .bind(action.action)
             .bind(action.by)
             .bind(action.reason);
-        execute_one(connection, ask).await?;
+        transaction.write_one(ask);
     }
-    Ok(())
 }
 
-async fn write_run(connection: &mut SqliteConnection, before: &Run, run: &Run) -> Result<(), StoreError> {
+fn write_run(transaction: &mut Transaction, before: &Run, run: &Run) {
     let found = HoldColumns::of(&before.hold);
     let hold = HoldColumns::of(&run.hold);
     let mark = run.mark.as_ref();
-    let ask = sqlx::query(sql::WRITE_RUN)
+    let ask = Ask::new(sql::WRITE_RUN)
         .bind(run.id.to_string())
         .bind(found.fence)
         .bind(found.owner)
         .bind(found.expires_us)
-        .bind(before.phase.as_str().to_owned())
-        .bind(run.phase.as_str().to_owned())
+        .bind(before.phase.as_str())
+        .bind(run.phase.as_str())
         .bind(mark.map(|mark| mark.fence.to_column()))
-        .bind(mark.map(|mark| mark.owner.as_str().to_owned()))
+        .bind(mark.map(|mark| mark.owner.as_str()))
         .bind(mark.map(|mark| mark.digest.to_string()))
         .bind(run.status.as_str())
         .bind(run.paused)
@@ -106,7 +84,7 @@ async fn write_run(connection: &mut SqliteConnection, before: &Run, run: &Run) -
         .bind(run.due_at.as_micros())
         .bind(i64::from(run.key_epoch))
         .bind(run.error.as_ref().map(|error| error.to_document().to_json()));
-    execute_one(connection, ask).await
+    transaction.write_one(ask);
 }
 
 /// A hold as its columns.
@@ -129,59 +107,49 @@ impl HoldColumns {
     }
 }
 
-async fn write_attempt(
-    connection: &mut SqliteConnection,
-    run: &str,
-    change: AttemptChange,
-    now: Timestamp,
-) -> Result<(), StoreError> {
+fn write_attempt(transaction: &mut Transaction, run: &str, change: AttemptChange, now: Timestamp) {
     match change {
         AttemptChange::Open(attempt) => {
-            let ask = sqlx::query(sql::OPEN_ATTEMPT)
-                .bind(run.to_owned())
+            let ask = Ask::new(sql::OPEN_ATTEMPT)
+                .bind(run)
                 .bind(attempt.fence.to_column())
-                .bind(attempt.owner.as_str().to_owned())
+                .bind(attempt.owner.as_str())
                 .bind(attempt.claimed_at.as_micros())
-                .bind(attempt.from_phase.as_str().to_owned());
-            execute_one(connection, ask).await?;
-            match attempt.end {
-                None => Ok(()),
-                Some((outcome, _)) => {
-                    let reason = attempt.reason.map(|reason| reason.to_json());
-                    end(connection, run, attempt.fence, outcome, reason, now).await.map(drop)
-                }
+                .bind(attempt.from_phase.as_str());
+            transaction.write_one(ask);
+            if let Some((outcome, _)) = attempt.end {
+                let reason = attempt.reason.map(|reason| reason.to_json());
+                end(transaction, run, attempt.fence, outcome, reason, now);
             }
         }
-        // None may be left to end: an operator cancels under a holder that has given up.
         AttemptChange::End { fence, outcome, reason } => {
             let reason = reason.map(|reason| reason.to_json());
-            end(connection, run, fence, outcome, reason, now).await.map(drop)
+            end(transaction, run, fence, outcome, reason, now);
         }
         AttemptChange::SupersedeUpTo(fence) => {
-            let ask = sqlx::query(sql::SUPERSEDE_ATTEMPTS)
-                .bind(run.to_owned())
-                .bind(fence.to_column())
-                .bind(now.as_micros());
-            execute(connection, ask).await.map(drop)
+            let ask =
+                Ask::new(sql::SUPERSEDE_ATTEMPTS).bind(run).bind(fence.to_column()).bind(now.as_micros());
+            transaction.write(ask);
         }
     }
 }
 
-async fn end(
-    connection: &mut SqliteConnection,
+/// Ends an attempt. None may be left to end: an operator cancels under a holder that has given up.
+fn end(
+    transaction: &mut Transaction,
     run: &str,
     fence: FencingToken,
     outcome: AttemptOutcome,
     reason: Option<String>,
     now: Timestamp,
-) -> Result<u64, StoreError> {
-    let ask = sqlx::query(sql::END_ATTEMPT)
-        .bind(run.to_owned())
+) {
+    let ask = Ask::new(sql::END_ATTEMPT)
+        .bind(run)
         .bind(fence.to_column())
         .bind(now.as_micros())
         .bind(outcome.as_str())
         .bind(reason);
-    execute(connection, ask).await
+    transaction.write(ask);
 }
 
 #[cfg(test)]
@@ -191,11 +159,14 @@ mod tests {
     use lease_core::stored::BadValue;
     use lease_core::{
         Claim, Document, LossLimit, Operator as _, OwnerId, PhaseList, Plan, PlanName, PlanVersion, Priority,
-        RunKey, Submit, Ttl, transition,
+        RunKey, RunReader as _, Submit, Ttl, transition,
     };
+    use sqlx::{AssertSqlSafe, Executor as _};
+    use tokio::time::Instant;
 
     use super::*;
     use crate::connections::Use;
+    use crate::transaction::Outcome;
     use crate::{HISTORY, SqliteSettings, SqliteStore};
 
     /// FENCE-UP, ONE-HOLDER: the write lock is what keeps a run as it was judged, and hides these
@@ -217,8 +188,12 @@ mod tests {
             input: Document::default(),
         };
         let _ = store.submit(&submit).await.expect("submitted");
-        let mut connection = store.connections.open(Use::Write).await.expect("a connection");
-        let (found, now) = read(&mut connection, submit.id).await.expect("read");
+        let begin = async |store: &SqliteStore| {
+            let connection = store.connections.open(Use::Write).await.expect("a connection");
+            Transaction::new(connection, Instant::now() + Duration::from_secs(5))
+        };
+        let mut transaction = begin(&store).await;
+        let (found, now) = read(&mut transaction, submit.id).await.expect("read");
         let before = found.expect("it is there");
         let claim = |owner: &str| Claim {
             run: submit.id,
@@ -230,24 +205,35 @@ mod tests {
         // Both are judged on the run as it was at first; only one of them may be written.
         let claims = ["a#1", "b#1"].map(|owner| transition::claim(&before, &claim(owner), now).change);
         let [Some(first), Some(second)] = claims else { panic!("both are granted by the rules") };
-        write_run(&mut connection, &before, &first.run).await.expect("the first");
-        let refused = write_run(&mut connection, &before, &second.run).await;
+        write_run(&mut transaction, &before, &first.run);
+        write_run(&mut transaction, &before, &second.run);
+        let refused = transaction.end(Outcome::Commit(()), true).await.map(drop);
         let Err(StoreError::Corrupt(source)) = refused else { panic!("{refused:?}") };
         assert!(matches!(source.downcast_ref(), Some(BadValue::Contradiction(_))));
+        drop(transaction);
+        let kept = store.view(submit.id).await.expect("read").expect("it is there").run;
+        assert_eq!(kept, before, "neither is there");
 
-        // NO-LAZARUS, by itself: a renewal judged at an instant past the expiry changes no row.
-        let late = now.plus(Duration::from_secs(61));
-        let renew = |owner: &str, fence: i64, at: Timestamp| {
-            sqlx::query(sql::RENEW)
-                .bind(submit.id.to_string())
-                .bind(owner.to_owned())
-                .bind(fence)
-                .bind(at.as_micros())
-                .bind(at.as_micros() + 1)
+        // NO-LAZARUS, by itself: a renewal of what is not held, or not any more, changes no row.
+        let mut transaction = begin(&store).await;
+        write_run(&mut transaction, &before, &first.run);
+        transaction.end(Outcome::Commit(()), true).await.expect("the first alone");
+        let mut transaction = begin(&store).await;
+        let mut renewed = async |owner: &str, fence: i64, now: Timestamp| {
+            let clock = format!(
+                "DROP VIEW IF EXISTS temp.store_clock;
+                 CREATE TEMP VIEW store_clock AS SELECT {} AS now_us",
+                now.as_micros()
+            );
+            let connection = transaction.connection().await.expect("the lock is free");
+            connection.execute(AssertSqlSafe(clock)).await.expect("a clock of the test's own");
+            let leases = serde_json::json!([[submit.id.to_string(), owner, fence]]).to_string();
+            let ask = Ask::new(sql::RENEW).bind(leases).bind(1_000);
+            transaction.read(ask).await.expect("an answer").len()
         };
-        for (owner, fence, at) in [("a#1", 1, late), ("b#1", 1, now), ("a#1", 2, now)] {
-            assert_eq!(execute(&mut connection, renew(owner, fence, at)).await.expect("an answer"), 0);
-        }
-        assert_eq!(execute(&mut connection, renew("a#1", 1, now)).await.expect("an answer"), 1);
+        assert_eq!(renewed("b#1", 1, now).await, 0);
+        assert_eq!(renewed("a#1", 2, now).await, 0);
+        assert_eq!(renewed("a#1", 1, now.plus(Duration::from_secs(60))).await, 0);
+        assert_eq!(renewed("a#1", 1, now.plus(Duration::from_secs(59))).await, 1);
     }
 }

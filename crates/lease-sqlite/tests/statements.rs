@@ -1,5 +1,5 @@
 //! Every statement fits the schema that the migrations make, and no plan goes through all runs to
-//! claim.
+//! claim or to renew.
 
 mod support;
 
@@ -18,10 +18,10 @@ async fn every_statement_can_be_prepared() {
 }
 
 #[tokio::test]
-async fn the_next_runs_are_found_by_indexes() {
+async fn what_is_claimed_and_renewed_is_found_by_indexes() {
     let harness = SqliteHarness::open().await;
     let mut connection = session(&harness.path).await;
-    for name in ["claimable", "next_look"] {
+    for name in ["claimable", "next_look", "hold", "renew"] {
         let sql = STATEMENTS.iter().find(|(file, _)| *file == name).expect("the statement is there").1;
         let explain = AssertSqlSafe(format!("EXPLAIN QUERY PLAN {sql}"));
         let rows = sqlx::query(explain).bind("[]").bind("[]").bind(1).fetch_all(&mut connection).await;

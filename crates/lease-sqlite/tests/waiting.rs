@@ -1,42 +1,50 @@
-//! Requests that wait for the file, and effects that are refused.
+//! Requests that wait for the file or take long, and effects that are refused.
 
 mod support;
 
 use std::time::Duration;
 
 use lease_core::{
-    Claim, ClaimVerdict, Document, Effect, Effects, LeaseId, LeaseStore as _, LossLimit, LostReason,
-    Operator as _, OwnerId, Phase, PhaseList, PhaseName, Plan, PlanName, PlanVersion, Priority, RunId,
-    RunKey, RunReader as _, Save, SaveVerdict, Submit, Ttl,
+    AfterSave, Claim, ClaimVerdict, Document, Effect, Effects, LeaseId, LeaseStore as _, LossLimit,
+    LostReason, Operator as _, OwnerId, Phase, PhaseList, PhaseName, Plan, PlanName, PlanVersion, Priority,
+    RenewVerdict, Renewals as _, RunId, RunKey, RunReader as _, Save, SaveVerdict, Submit, Ttl,
 };
 use lease_fake::conformance::Harness as _;
+use lease_sqlite::SqliteStore;
 use sqlx::Executor as _;
-use support::{SqliteHarness, kind, session};
+use support::{SqliteHarness, kind, session, settings};
 use uuid::Uuid;
 
 fn ttl() -> Ttl {
     Ttl::new(Duration::from_secs(60)).expect("a minute")
 }
 
-async fn held(harness: &SqliteHarness) -> LeaseId {
+fn plan() -> Plan {
     let phases = PhaseList::from_names(["a", "b"]).expect("two phases");
     let name = PlanName::new("plan").expect("a name");
+    Plan::new(name, PlanVersion::new(1).expect("one"), phases, "")
+}
+
+fn claim(owner: &str) -> Claim {
+    Claim {
+        run: RunId::new(Uuid::from_u128(1)),
+        owner: OwnerId::from_stored(owner).expect("an owner"),
+        ttl: ttl(),
+        plans: vec![plan().id.digest],
+        loss_limit: LossLimit::new(3).expect("three"),
+    }
+}
+
+async fn held(harness: &SqliteHarness) -> LeaseId {
     let submit = Submit {
         id: RunId::new(Uuid::from_u128(1)),
         key: RunKey::new("key").expect("a key"),
-        plan: Plan::new(name, PlanVersion::new(1).expect("one"), phases, ""),
+        plan: plan(),
         priority: Priority::default(),
         input: Document::default(),
     };
     let _ = harness.store.submit(&submit).await.expect("submitted");
-    let claim = Claim {
-        run: submit.id,
-        owner: OwnerId::from_stored("w#1").expect("an owner"),
-        ttl: ttl(),
-        plans: vec![submit.plan.id.digest],
-        loss_limit: LossLimit::new(3).expect("three"),
-    };
-    let ClaimVerdict::Granted(grant) = harness.store.claim(&claim).await.expect("a verdict") else {
+    let ClaimVerdict::Granted(grant) = harness.store.claim(&claim("w#1")).await.expect("a verdict") else {
         panic!("the run is free")
     };
     grant.lease
@@ -83,4 +91,31 @@ async fn all_or_nothing_an_effect_of_an_unknown_kind_leaves_no_trace_of_the_save
     assert_eq!(view.run.phase, Phase::Submitted);
     assert_eq!(harness.store.receipts(lease.run).await.expect("read"), []);
     assert_eq!(harness.effect_rows(lease.run).await, []);
+}
+
+/// TRUTH: whatever sets an expiry does not report a lease as held that has run out by the time the
+/// transaction is over. Here a minute passes with every write to a run.
+#[tokio::test]
+async fn truth_a_lease_that_ran_out_while_it_was_written_down_is_not_reported_as_held() {
+    let harness = SqliteHarness::open().await;
+    let lease = held(&harness).await;
+    let slow = vec![
+        "CREATE TEMP VIEW store_clock AS SELECT now_us FROM main.moved_clock".to_owned(),
+        "CREATE TEMP TRIGGER slow AFTER UPDATE ON main.lease_runs
+         BEGIN UPDATE moved_clock SET now_us = now_us + 60000000; END"
+            .to_owned(),
+    ];
+    let store =
+        SqliteStore::open_with_session(&harness.path, &settings(), false, slow).await.expect("opened");
+    let lapsed = LostReason::Expired { late_by: Some(Duration::ZERO) };
+    let renewed = store.renew(&lease, ttl()).await.expect("a verdict");
+    assert_eq!(renewed, RenewVerdict::Refused(lapsed.clone()));
+    let claim = claim("w#2");
+    let claimed = store.claim(&claim).await.expect("a verdict");
+    assert_eq!(claimed, ClaimVerdict::Lapsed { fence: lease.fence.next().expect("room") });
+    let ClaimVerdict::Granted(grant) = harness.store.claim(&claim).await.expect("a verdict") else {
+        panic!("the run is free again")
+    };
+    let saved = store.save(&save(&grant.lease, Vec::new())).await.expect("a verdict");
+    assert_eq!(saved, SaveVerdict::Saved(AfterSave::Lost(lapsed)));
 }

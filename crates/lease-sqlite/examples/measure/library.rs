@@ -107,11 +107,17 @@ impl<'c> Library<'c> {
     }
 
     pub(crate) fn renew(&mut self, place: Place) -> Result<(), Trouble> {
-        let run = rows::run(place.run).to_string();
+        let lease = rows::held(place.run);
+        let leases = serde_json::json!([[lease.run.to_string(), self.owner, lease.fence.to_column()]]);
+        let leases = leases.to_string();
         self.begin.execute([])?;
         let held = |row: &Row<'_>| Ok((row.get::<_, i64>("fence")?, row.get::<_, i64>("now_us")?));
-        let (fence, now) = self.hold.query_row([&run], held)?;
-        one("renew", self.renew.execute(params![run, self.owner, fence, now, now + self.ttl_us])?)?;
+        let (_fence, now) = self.hold.query_row([&leases], held)?;
+        let renewed = |row: &Row<'_>| row.get::<_, i64>("lease_expires_us");
+        let expiry = self.renew.query_row(params![leases, self.ttl_us], renewed)?;
+        if expiry < now + self.ttl_us {
+            return Err(Trouble::Answer(format!("a lease until {expiry}, read at {now}")));
+        }
         self.end()
     }
 
