@@ -76,7 +76,10 @@ fn measure(arguments: &Arguments) -> Result<(), Trouble> {
                 if library_side {
                     through_library(&files[0], arguments.operation, span, runs)
                 } else {
-                    runtime.block_on(store::repeat(&files[1], arguments.operation, span, runs))
+                    // On a thread of the runtime, as everything in a worker is.
+                    let repeat = store::repeat(files[1].clone(), arguments.operation, span, runs);
+                    let done = runtime.block_on(runtime.spawn(repeat));
+                    done.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
                 }
             };
             // Whoever comes first in one round comes second in the next.

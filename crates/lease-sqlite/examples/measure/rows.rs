@@ -166,6 +166,6 @@ fn copy(file: &Path, runs: u32) -> Result<(), Trouble> {
         );
         connection.execute(&ask, rusqlite::params![pattern, runs])?;
     }
-    connection.execute_batch("ANALYZE; PRAGMA wal_checkpoint(TRUNCATE)")?;
+    connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")?;
     Ok(())
 }

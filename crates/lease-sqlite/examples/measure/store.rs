@@ -1,6 +1,6 @@
 //! The operations through the store.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use lease_core::{AfterSave, ClaimVerdict, LeaseStore as _, RenewVerdict, Renewals as _, SaveVerdict};
@@ -10,13 +10,13 @@ use crate::{Measured, Operation, checked, library, rows};
 
 /// Does it until the time is up.
 pub(crate) async fn repeat(
-    file: &Path,
+    file: PathBuf,
     operation: Operation,
     span: Duration,
     runs: u32,
 ) -> Result<Measured, Trouble> {
-    let store = rows::open(file).await?;
-    let looking = library::open(file, operation)?;
+    let store = rows::open(&file).await?;
+    let looking = library::open(&file, operation)?;
     let before = library::evidence(&looking, operation)?;
     let mut claim = rows::claim(rows::run(0));
     let mut lease = rows::held(0);
