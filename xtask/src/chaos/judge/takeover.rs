@@ -1,6 +1,6 @@
 //! LIVENESS: a lapsed run is taken over within one poll and a second by any worker that is well meanwhile.
 
-use super::super::history::{History, Life, Micros};
+use super::super::history::{Fault, History, Life, Micros};
 use super::trail::{Course, Turn};
 use super::{Courses, Findings};
 
@@ -23,14 +23,30 @@ pub(in super::super) struct Takeovers {
     pub(in super::super) longest_us: Micros,
 }
 
+/// When a worker that was stopped had the write lock of its file in hand: nobody wrote until it went on.
+fn locked(history: &History) -> Vec<Fault> {
+    const SILENCE: Micros = 300_000;
+    let is_file = !history.setup.names_transactions;
+    let stops = history.faults.iter().filter(|fault| is_file && fault.kind == "stop");
+    let locked = stops.filter_map(|stop| {
+        let during = |at: &Micros| (stop.from_us..stop.to_us).contains(at);
+        let last = history.trail.iter().map(|change| change.at_us).filter(during).max();
+        let from_us = last.unwrap_or(stop.from_us);
+        (from_us + SILENCE < stop.to_us).then(|| Fault { worker: None, from_us, ..stop.clone() })
+    });
+    locked.collect()
+}
+
 /// When each worker was alive and let alone, by the machine's clock.
 fn well(history: &History) -> Vec<(Micros, Micros)> {
     let mut well = Vec::new();
+    let locked = locked(history);
     for Life { worker, from_us, to_us, .. } in &history.lives {
         let mut free_from = from_us + RECOVERY;
         let mut faults: Vec<_> = history
             .faults
             .iter()
+            .chain(&locked)
             .filter(|fault| fault.worker.is_none() || fault.worker == Some(*worker))
             .filter(|fault| fault.meets(*from_us, *to_us) && !UNFELT.contains(&fault.kind.as_str()))
             .collect();
