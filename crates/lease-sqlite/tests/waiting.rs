@@ -5,9 +5,9 @@ mod support;
 use std::time::Duration;
 
 use lease_core::{
-    AfterSave, Claim, ClaimVerdict, Document, Effect, Effects, LeaseId, LeaseStore as _, LossLimit,
-    LostReason, Operator as _, OwnerId, Phase, PhaseList, PhaseName, Plan, PlanName, PlanVersion, Priority,
-    RenewVerdict, Renewals as _, RunId, RunKey, RunReader as _, Save, SaveVerdict, Submit, Ttl,
+    AfterSave, Claim, ClaimNext, ClaimVerdict, Document, Effect, Effects, LeaseId, LeaseStore as _,
+    LossLimit, LostReason, Operator as _, OwnerId, Phase, PhaseList, PhaseName, Plan, PlanName, PlanVersion,
+    Priority, RenewVerdict, Renewals as _, RunId, RunKey, RunReader as _, Save, SaveVerdict, Submit, Ttl,
 };
 use lease_fake::conformance::Harness as _;
 use lease_sqlite::SqliteStore;
@@ -113,6 +113,18 @@ async fn truth_a_lease_that_ran_out_while_it_was_written_down_is_not_reported_as
     let claim = claim("w#2");
     let claimed = store.claim(&claim).await.expect("a verdict");
     assert_eq!(claimed, ClaimVerdict::Lapsed { fence: lease.fence.next().expect("room") });
+    let next = ClaimNext {
+        owners: vec![claim.owner.clone()],
+        ttl: claim.ttl,
+        plans: claim.plans.clone(),
+        loss_limit: claim.loss_limit,
+        except: Vec::new(),
+    };
+    let fence =
+        async || harness.store.view(lease.run).await.expect("read").expect("the run").run.hold.fence();
+    let before = fence().await;
+    assert_eq!(store.claim_next(&next).await.expect("an answer").grants, []);
+    assert!(fence().await > before, "it was claimed, and had run out");
     let ClaimVerdict::Granted(grant) = harness.store.claim(&claim).await.expect("a verdict") else {
         panic!("the run is free again")
     };
