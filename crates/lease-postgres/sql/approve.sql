@@ -27,7 +27,7 @@ WITH durably AS MATERIALIZED (
     UPDATE lease.runs r
     SET phase = $4::text, phase_fence = j.fence + 1, phase_owner = $5::text, phase_digest = $6::text,
         fence = j.fence + 1, owner = $5::text, lease_expires_at = NULL, lease_ended = 'completed',
-        losses = 0, failures = 0, due_at = j.now,
+        losses = 0, failures = 0, error = NULL, due_at = j.now,
         status = CASE WHEN j.completes THEN 'completed' ELSE 'open' END,
         paused = j.paused AND NOT j.completes
     FROM judged j

@@ -21,8 +21,9 @@ WITH durably AS MATERIALIZED (
         ELSE 'status' END AS verdict
     FROM seen s
 ), done AS (
+    -- A check is first made on the row as the snapshot has it: what checks tie together is written together.
     UPDATE lease.runs r
-    SET status = 'cancelled', paused = false, lease_expires_at = NULL,
+    SET status = 'cancelled', paused = false, error = NULL, fence = j.fence, owner = j.owner, lease_expires_at = NULL,
         lease_ended = CASE WHEN j.fence > 0 AND j.lease_ended IS NULL THEN 'cancelled' ELSE j.lease_ended END
     FROM judged j
     WHERE r.id = j.id AND j.verdict = 'done'

@@ -22,9 +22,10 @@ WITH durably AS MATERIALIZED (
         ELSE 'status' END AS verdict
     FROM seen s
 ), done AS (
+    -- A check is first made on the row as the snapshot has it: what checks tie together is written together.
     UPDATE lease.runs r
     SET status = 'failed', error = jsonb_build_object('phase', $4::text, 'kind', 'rejected', 'message', $5::text,
-        'attempts', j.failures::bigint + 1)
+        'attempts', j.failures::bigint + 1), fence = j.fence, owner = j.owner, lease_expires_at = NULL, lease_ended = j.lease_ended
     FROM judged j
     WHERE r.id = j.id AND j.verdict = 'done'
     RETURNING r.id, j.now

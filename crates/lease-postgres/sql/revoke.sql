@@ -23,8 +23,9 @@ WITH durably AS MATERIALIZED (
         ELSE 'not_held' END AS verdict
     FROM seen s
 ), done AS (
+    -- A check is first made on the row as the snapshot has it: what checks tie together is written together.
     UPDATE lease.runs r
-    SET lease_expires_at = NULL, lease_ended = 'revoked'
+    SET fence = j.fence, owner = j.owner, lease_expires_at = NULL, lease_ended = 'revoked'
     FROM judged j
     WHERE r.id = j.id AND j.verdict = 'done'
     RETURNING r.id, j.now

@@ -4,12 +4,13 @@
 
 use lease_core::{
     Action, AttemptOutcome, ClaimVerdict, Due, Ending, Failure, FailureKind, Hold, IdempotencyKey, LeaseEnd,
-    LostReason, OperatorVerdict, Receipt, Refusal, RenewVerdict, RunId, SaveVerdict, Status,
+    LostReason, OperatorVerdict, Receipt, Refusal, ReleaseVerdict, RenewVerdict, RunId, SaveVerdict, Status,
 };
 use serde_json::json;
 
 use super::harness::Harness;
 use super::scene::{Scene, judged};
+use super::together::both;
 use super::words::*;
 
 /// An approval of this phase by the operator's own claim.
@@ -194,4 +195,69 @@ pub async fn a_retry_may_ask_for_a_new_idempotency_key(harness: &dyn Harness) {
     let actions = judged(scene.store.actions(run).await);
     let words: Vec<_> = actions.iter().map(|action| action.action.as_str()).collect();
     assert_eq!(words, ["retry"; 4]);
+}
+
+/// Sends an action while something else waits for the run's row, so that both wait, and then lets go.
+/// `None` where the store has no such locks.
+async fn behind<F: Future>(
+    scene: &Scene<'_>,
+    run: RunId,
+    first: F,
+    action: Action,
+) -> Option<(F::Output, OperatorVerdict)> {
+    let mut lock = scene.lock(run).await?;
+    let then = async {
+        lock.waited_for_by(1).await;
+        let freed = async {
+            lock.waited_for_by(2).await;
+            lock.free().await;
+        };
+        both(scene.act(run, &action), freed).await.0
+    };
+    Some(both(first, then).await)
+}
+
+/// TRUTH: an action that waited while the run was claimed for the first time is done, and ends that claim.
+pub async fn truth_an_action_that_waited_behind_the_first_claim_is_done(harness: &dyn Harness) {
+    let ends = [
+        (Action::Cancel, AttemptOutcome::Cancelled),
+        (Action::Revoke { fence: fence(1) }, AttemptOutcome::Revoked),
+    ];
+    for ((action, outcome), number) in ends.into_iter().zip(1..) {
+        let scene = Scene::new(harness).await;
+        let run = scene.run(number, &format!("key {number}")).await;
+        let Some((claimed, done)) = behind(&scene, run, scene.claim(run, "w#1"), action).await else {
+            return;
+        };
+        assert!(matches!(claimed, ClaimVerdict::Granted(_)), "{claimed:?}");
+        assert_eq!(done, OperatorVerdict::Done);
+        assert_eq!(scene.outcomes(run).await, [(1, Some(outcome))]);
+    }
+}
+
+/// TRUTH: a cancel that waited behind a retry of the same run ends it.
+pub async fn truth_a_cancel_that_waited_behind_a_retry_is_done(harness: &dyn Harness) {
+    let (scene, lease) = Scene::with_lease(harness, "w#1").await;
+    let run = lease.run;
+    let _ = scene.fail(&lease, "submitted").await;
+    let retry = Action::Retry(IdempotencyKey::Same);
+    let retried = behind(&scene, run, scene.act(run, &retry), Action::Cancel).await;
+    let Some((retried, cancelled)) = retried else { return };
+    assert_eq!((retried, cancelled), (OperatorVerdict::Done, OperatorVerdict::Done));
+    let run = scene.view(run).await.run;
+    assert_eq!((run.status, run.error), (Status::Cancelled, None));
+}
+
+/// TRUTH: a rejection that waited behind the release that asks for it fails the run.
+pub async fn truth_a_rejection_that_waited_behind_the_release_is_done(harness: &dyn Harness) {
+    let (scene, lease) = Scene::with_lease(harness, "w#1").await;
+    let run = lease.run;
+    let release = scene.release(&lease, "submitted", Due::Approval);
+    let Some((released, rejected)) = behind(&scene, run, release, Action::Reject { phase: name("a") }).await
+    else {
+        return;
+    };
+    assert_eq!((released, rejected), (ReleaseVerdict::Released, OperatorVerdict::Done));
+    let view = scene.view(run).await;
+    assert_eq!((view.run.status, view.last_outcome), (Status::Failed, Some(AttemptOutcome::Waiting)));
 }

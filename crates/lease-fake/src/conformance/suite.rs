@@ -102,6 +102,9 @@ macro_rules! conformance_tests {
                 a_cancel_ends_the_lease_and_the_holder_is_told
                 case_13_a_sweep_judges_each_run_again
                 a_retry_may_ask_for_a_new_idempotency_key
+                truth_an_action_that_waited_behind_the_first_claim_is_done
+                truth_a_cancel_that_waited_behind_a_retry_is_done
+                truth_a_rejection_that_waited_behind_the_release_is_done
             }
             table {
                 truth_every_action_in_every_state_is_answered_as_the_table_says
