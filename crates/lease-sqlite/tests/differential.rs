@@ -4,31 +4,29 @@
 
 mod support;
 
-use std::rc::Rc;
 use std::time::Instant;
 
-use lease_fake::conformance::Harness;
-use lease_fake::differential::{Dose, compare_many};
+use lease_fake::differential::{Dose, Search};
 use support::SqliteHarness;
-
-/// A harness that several histories use in turn.
-struct Lent(Rc<SqliteHarness>);
-
-impl AsRef<dyn Harness> for Lent {
-    fn as_ref(&self) -> &(dyn Harness + 'static) {
-        &*self.0
-    }
-}
+use tokio::runtime::Builder;
 
 /// FENCE-UP, ONE-HOLDER, NO-LATE-SAVE, NO-LAZARUS, IN-ORDER, ONE-RECEIPT, ALL-OR-NOTHING, RESUME,
 /// TRUTH and BLOCKED-NOT-FAILED, as far as lease-core's rules keep them.
-#[tokio::test]
-async fn random_histories_are_the_same_here_and_by_the_rules() {
+#[test]
+fn random_histories_are_the_same_here_and_by_the_rules() {
     let dose = Dose { histories: 8, seed: 1, steps: 150 }.or_from_environment();
-    let fresh = async || Lent(Rc::new(SqliteHarness::open().await));
-    let began = Instant::now();
-    compare_many(fresh, dose).await;
-    let seconds = began.elapsed().as_secs_f64();
     let Dose { histories, seed, steps } = dose;
+    let search = Search::new(dose);
+    let began = Instant::now();
+    std::thread::scope(|scope| {
+        for _ in 0..dose.lanes() {
+            scope.spawn(|| {
+                let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
+                runtime.block_on(async { search.lane(&SqliteHarness::open().await).await });
+            });
+        }
+    });
+    search.end();
+    let seconds = began.elapsed().as_secs_f64();
     println!("{histories} histories of {steps} steps from seed {seed} on, no difference, in {seconds:.1} s");
 }

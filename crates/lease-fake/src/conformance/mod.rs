@@ -33,7 +33,7 @@ pub mod story;
 pub mod submit;
 mod suite;
 pub mod table;
-mod together;
+pub(crate) mod together;
 pub(crate) mod words;
 
 pub use harness::{EffectTrace, Harness, LockedRow, Store};

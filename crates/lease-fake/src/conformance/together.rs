@@ -5,7 +5,7 @@ use std::pin::{Pin, pin};
 use std::task::Poll;
 
 /// A request among others.
-pub(super) type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+pub(crate) type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// The results of all futures, in their order.
 pub(super) async fn all<T>(mut futures: Vec<Boxed<'_, T>>) -> Vec<T> {

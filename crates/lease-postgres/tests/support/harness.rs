@@ -7,6 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::levers::Sessions;
 use super::{Database, execute, waiting_sessions};
 use async_trait::async_trait;
 use lease_core::{Document, Effect, EffectKind, FencingToken, RunId};
@@ -14,12 +15,14 @@ use lease_fake::conformance::{EffectTrace, Harness, LockedRow, Store};
 use lease_postgres::{PgStore, SqlEffects};
 use sqlx::postgres::PgPool;
 use sqlx::{Connection as _, PgConnection};
+use tokio::sync::OnceCell;
 
 /// A store on a clock moved by hand, and the levers on its tables.
 pub(crate) struct PostgresHarness {
     pub(crate) store: PgStore,
     pub(crate) pool: PgPool,
     database: Database,
+    sessions: OnceCell<Sessions>,
 }
 
 struct Locked {
@@ -43,22 +46,26 @@ fn kind(text: &str) -> EffectKind {
     EffectKind::new(text).expect("a plain word")
 }
 
+fn effects() -> Arc<SqlEffects> {
+    Arc::new(SqlEffects::new([(kind("note"), NOTE), (kind("refused"), REFUSED)]))
+}
+
 impl PostgresHarness {
     pub(crate) async fn open() -> Self {
         let database = Database::migrated().await;
         execute(&mut database.session().await, TABLES).await;
         let pool = database.pool_with_fake_clock().await;
-        let effects = SqlEffects::new([(kind("note"), NOTE), (kind("refused"), REFUSED)]);
-        let store = PgStore::from_pool(pool.clone()).with_effects(Arc::new(effects));
-        Self { store, pool, database }
+        let store = PgStore::from_pool(pool.clone()).with_effects(effects());
+        Self { store, pool, database, sessions: OnceCell::new() }
     }
 
-    /// Empties everything, and sets the clock to where it began.
-    pub(crate) async fn clear(&self) {
-        let statements =
-            "TRUNCATE lease.runs, lease.receipts, lease.attempts, lease.actions, lease.plans, public.notes;
-            UPDATE fake.clock SET now = '2026-01-01 00:00:00+00'";
-        execute(&mut self.database.session().await, statements).await;
+    /// A store with nothing of this one's but its pool.
+    pub(crate) fn another_store(&self) -> PgStore {
+        PgStore::from_pool(self.pool.clone()).with_effects(effects())
+    }
+
+    pub(crate) async fn sessions(&self) -> &Sessions {
+        self.sessions.get_or_init(|| Sessions::open(&self.database)).await
     }
 
     async fn move_clock(&self, sign: i64, by: Duration) {

@@ -15,6 +15,7 @@ use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, PgConnection};
 
 pub(crate) mod harness;
+pub(crate) mod levers;
 pub(crate) mod proxy;
 pub(crate) mod scene;
 pub(crate) mod words;

@@ -6,7 +6,7 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of this")]
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,11 +17,17 @@ use lease_sqlite::{HISTORY, SqlEffects, SqliteSettings, SqliteStore};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Executor as _, Row as _};
 use tempfile::TempDir;
+use tokio::sync::OnceCell;
+
+use levers::Sessions;
+
+pub(crate) mod levers;
 
 pub(crate) struct SqliteHarness {
     pub(crate) store: SqliteStore,
     pub(crate) path: PathBuf,
     _folder: TempDir,
+    sessions: OnceCell<Sessions>,
 }
 
 const TABLES: &str = "
@@ -42,6 +48,14 @@ pub(crate) fn settings() -> SqliteSettings {
     SqliteSettings::for_ttl(Ttl::new(Duration::from_secs(60)).expect("a minute is in range"))
 }
 
+/// A store on this file that lives by the moved clock.
+async fn store_on(path: &Path) -> SqliteStore {
+    let effects = SqlEffects::new([(kind("note"), NOTE), (kind("refused"), REFUSED)]);
+    let session = vec![CLOCK.to_owned()];
+    let store = SqliteStore::open_with_session(path, &settings(), false, session).await.expect("opened");
+    store.with_effects(Arc::new(effects))
+}
+
 impl SqliteHarness {
     pub(crate) async fn open() -> Self {
         let folder = tempfile::tempdir().expect("a folder for the test");
@@ -49,24 +63,32 @@ impl SqliteHarness {
         let first = SqliteStore::open_or_create(&path, &settings()).await.expect("a new file");
         first.migrate(&[&HISTORY]).await.expect("a new file can be migrated");
         execute(&path, TABLES).await;
-        let effects = SqlEffects::new([(kind("note"), NOTE), (kind("refused"), REFUSED)]);
-        let session = vec![CLOCK.to_owned()];
-        let store = SqliteStore::open_with_session(&path, &settings(), false, session).await.expect("opened");
-        Self { store: store.with_effects(Arc::new(effects)), path, _folder: folder }
+        Self { store: store_on(&path).await, path, _folder: folder, sessions: OnceCell::new() }
+    }
+
+    /// With three stores as other processes have them.
+    pub(crate) async fn sessions(&self) -> &Sessions {
+        let open = async || {
+            let path = &self.path;
+            let others = vec![store_on(path).await, store_on(path).await, store_on(path).await];
+            Sessions::open(path, others).await
+        };
+        self.sessions.get_or_init(open).await
     }
 
     async fn move_clock(&self, micros: i64) {
-        execute(&self.path, &format!("UPDATE moved_clock SET now_us = now_us + {micros}")).await;
+        let moved = format!("UPDATE moved_clock SET now_us = now_us + {micros}");
+        self.sessions().await.execute(&moved).await;
     }
 }
 
 /// A connection as a person opens it with the sqlite3 shell.
-pub(crate) async fn session(path: &std::path::Path) -> SqliteConnection {
+pub(crate) async fn session(path: &Path) -> SqliteConnection {
     let options = SqliteConnectOptions::new().filename(path).busy_timeout(Duration::from_secs(10));
     options.disable_statement_logging().connect().await.expect("the file can be opened")
 }
 
-pub(crate) async fn execute(path: &std::path::Path, statements: &str) {
+pub(crate) async fn execute(path: &Path, statements: &str) {
     let ran = session(path).await.execute(AssertSqlSafe(statements.to_owned())).await;
     ran.expect("the test's own statements are sound");
 }
