@@ -10,9 +10,9 @@ use serde_json::json;
 
 use super::dice::Dice;
 use super::levers::{Grip, Levers, Writes};
-use super::plan_like;
 use super::request::Request;
 use super::step::{Step, Together};
+use super::{RUNS, plan_like};
 use crate::FakeStore;
 use crate::conformance::words::{document, id, name, owner, phase, ttl_of};
 
@@ -162,10 +162,11 @@ impl<'h> Draw<'h> {
     }
 
     fn claim_next(&mut self) -> Request {
-        // A statement looks at as many lapsed runs as it has owners. With fewer of them than runs, and
-        // runs to set aside among these, it may leave one of those to the next that the fake takes now.
+        // A statement looks at as many runs as it has owners. With fewer of them than runs, and runs to set
+        // aside among these, it may leave one of those to the next that the fake takes now.
         let poison = self.dice.one_in(3);
-        let wanted = if poison { 6 } else { self.dice.roll(3) + 1 };
+        let few = self.dice.roll(3) + 1;
+        let wanted = if poison || self.one_has_no_number_left() { 6 } else { few };
         Request::ClaimNext(ClaimNext {
             owners: (0..wanted).map(|_| self.owner()).collect(),
             ttl: self.ttl(),
@@ -173,6 +174,11 @@ impl<'h> Draw<'h> {
             loss_limit: LossLimit::new(if poison { 1 } else { 1_000 }).expect("above zero"),
             except: if self.dice.one_in(4) { vec![self.run()] } else { Vec::new() },
         })
+    }
+
+    fn one_has_no_number_left(&self) -> bool {
+        let mut stored = (1..=RUNS).filter_map(|number| self.fake.stored(id(number)));
+        stored.any(|stored| stored.run.hold.fence() == Some(FencingToken::LAST))
     }
 
     fn renew(&mut self) -> Request {
