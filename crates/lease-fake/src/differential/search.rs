@@ -105,22 +105,34 @@ impl Search {
         }
     }
 
+    /// The history that ended in a difference, in words, if a lane found one.
+    ///
+    /// # Panics
+    /// Where a lane panicked.
+    #[must_use]
+    pub fn difference(self) -> Option<String> {
+        let Found { seed, steps, failed } = self.found.into_inner().expect("no lane panicked")?;
+        let mut told = format!(
+            "LEASE_SEED={seed} LEASE_STEPS={steps} ends in a difference, and so do these of its steps:"
+        );
+        let answers = failed.answers.iter().map(Some).chain(std::iter::repeat(None));
+        for (step, answers) in failed.steps.iter().zip(answers) {
+            told += &format!("\n  {step:?}");
+            for answer in answers.into_iter().flatten() {
+                told += &format!("\n    {answer:?}");
+            }
+        }
+        Some(format!("{told}\n{}", failed.difference))
+    }
+
     /// Ends the search.
     ///
     /// # Panics
-    /// Where a lane found a difference, with the history printed.
+    /// Where a lane found a difference, with the history.
     pub fn end(self) {
-        let Some(found) = self.found.into_inner().expect("nothing panics while it holds it") else { return };
-        let Found { seed, steps, failed } = found;
-        println!("LEASE_SEED={seed} LEASE_STEPS={steps} ends in a difference, and so do these of its steps:");
-        let answers = failed.answers.iter().map(Some).chain(std::iter::repeat(None));
-        for (step, answers) in failed.steps.iter().zip(answers) {
-            println!("  {step:?}");
-            for answer in answers.into_iter().flatten() {
-                println!("    {answer:?}");
-            }
+        if let Some(told) = self.difference() {
+            panic!("{told}");
         }
-        panic!("{}", failed.difference);
     }
 }
 
