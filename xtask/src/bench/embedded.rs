@@ -8,11 +8,24 @@ use super::pgbench::Measured;
 use super::program::Programs;
 use super::speed::Cell;
 
-/// Measures one operation.
-pub(super) fn cell(programs: &Programs, operation: Operation, rounds: u32) -> Result<Cell, Failure> {
+/// Measures one operation, done by so many at once.
+pub(super) fn cell(
+    programs: &Programs,
+    operation: Operation,
+    connections: u32,
+    rounds: u32,
+) -> Result<Cell, Failure> {
     let seconds = ROUND_SECONDS.to_string();
-    let facts =
-        programs.measure(&[operation.word(), "--rounds", &rounds.to_string(), "--seconds", &seconds])?;
+    let (many, turns) = (connections.to_string(), rounds.to_string());
+    let facts = programs.measure(&[
+        operation.word(),
+        "--connections",
+        &many,
+        "--rounds",
+        &turns,
+        "--seconds",
+        &seconds,
+    ])?;
     let side = |name: &str, round: u32| -> Result<Measured, Failure> {
         let micros: f64 = facts.number(&format!("{name}_micros_{round}"))?;
         let operations = facts.number(&format!("{name}_operations_{round}"))?;
@@ -20,6 +33,5 @@ pub(super) fn cell(programs: &Programs, operation: Operation, rounds: u32) -> Re
     };
     let both = |round| Ok((side("library", round)?, side("store", round)?));
     let rounds = (0..rounds).map(both).collect::<Result<_, Failure>>()?;
-    // SQLite lets one write at a time.
-    Ok(Cell { operation, connections: 1, rounds })
+    Ok(Cell { operation, connections, rounds })
 }

@@ -94,7 +94,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     report::embedded_heading();
     for &operation in &arguments.operations {
-        report::cell(&embedded::cell(&programs, operation, rounds)?, true);
+        for &connections in &arguments.connections {
+            let aimed_at = connections == 1 || connections == report::AIM_AT;
+            report::cell(&embedded::cell(&programs, operation, connections, rounds)?, aimed_at);
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -2,6 +2,7 @@
 //! library and nothing else: what an operation costs at the least.
 
 use std::path::Path;
+use std::time::Duration;
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, Statement, params};
@@ -29,12 +30,16 @@ const WRITTEN: [&str; 15] = [
     "error",
 ];
 
+/// Longer than anybody has the file for himself.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// Opens the file as the store does: renewals need not reach the disk.
 pub(crate) fn open(file: &Path, operation: Operation) -> Result<Connection, Trouble> {
     let connection = Connection::open(file)?;
     let synchronous = if operation == Operation::Renew { "NORMAL" } else { "FULL" };
     connection.pragma_update(None, "synchronous", synchronous)?;
     connection.pragma_update(None, "foreign_keys", true)?;
+    connection.busy_timeout(PATIENCE)?;
     Ok(connection)
 }
 

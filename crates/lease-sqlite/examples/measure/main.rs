@@ -1,9 +1,9 @@
 //! Does the store's operations as fast as it can, in turns with the same statements sent through
 //! SQLite's own library, each side on a file of its own.
 //!
-//! `cargo xtask bench` calls it and prints the table; by itself it prints `NAME=VALUE`, one a line. SQLite
-//! lets one write at a time, so there is one connection on each side. Anything but the answer that is
-//! measured is an error.
+//! `cargo xtask bench` calls it and prints the table; by itself it prints `NAME=VALUE`, one a line. With
+//! several at once, the library has a thread and a connection for each, which wait for the file in SQLite's
+//! own way, and the store has as many tasks. Anything but the answer that is measured is an error.
 
 mod library;
 mod rows;
@@ -13,6 +13,7 @@ mod trouble;
 use std::error::Error as _;
 use std::path::Path;
 use std::process::ExitCode;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::{Parser, ValueEnum};
@@ -36,6 +37,9 @@ enum Operation {
 struct Arguments {
     /// What to measure.
     operation: Operation,
+    /// How many do it at once.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    connections: u32,
     /// How often each side has its turn.
     #[arg(long, default_value_t = 5)]
     rounds: u32,
@@ -72,14 +76,12 @@ fn measure(arguments: &Arguments) -> Result<(), Trouble> {
             let files = ["library", "store"].map(|side| folder.path().join(format!("{side}-{round}-{runs}")));
             runtime.block_on(rows::fill(&files[0], arguments.operation, runs))?;
             std::fs::copy(&files[0], &files[1])?;
+            let turn = Turn { operation: arguments.operation, at_once: arguments.connections, span, runs };
             let one = |library_side: bool| {
                 if library_side {
-                    through_library(&files[0], arguments.operation, span, runs)
+                    through_library(&files[0], turn)
                 } else {
-                    // On a thread of the runtime, as everything in a worker is.
-                    let repeat = store::repeat(files[1].clone(), arguments.operation, span, runs);
-                    let done = runtime.block_on(runtime.spawn(repeat));
-                    done.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
+                    runtime.block_on(store::repeat(&files[1], turn))
                 }
             };
             // Whoever comes first in one round comes second in the next.
@@ -100,33 +102,65 @@ fn measure(arguments: &Arguments) -> Result<(), Trouble> {
     Ok(())
 }
 
+/// What one side does in its turn.
+#[derive(Debug, Clone, Copy)]
+struct Turn {
+    operation: Operation,
+    /// How many do it at once.
+    at_once: u32,
+    span: Duration,
+    /// How many runs the file has.
+    runs: u32,
+}
+
 /// How often it was done in how many microseconds; `None` where there were too few runs for it.
 type Measured = Option<(u32, u128)>;
 
-fn through_library(
-    file: &Path,
-    operation: Operation,
-    span: Duration,
-    runs: u32,
-) -> Result<Measured, Trouble> {
-    let connection = library::open(file, operation)?;
-    let before = library::evidence(&connection, operation)?;
+fn through_library(file: &Path, turn: Turn) -> Result<Measured, Trouble> {
+    let looking = library::open(file, turn.operation)?;
+    let before = library::evidence(&looking, turn.operation)?;
+    let done: Vec<Result<Measured, Trouble>> = thread::scope(|scope| {
+        let all: Vec<_> =
+            (0..turn.at_once).map(|which| scope.spawn(move || one_of_library(file, turn, which))).collect();
+        let end = |one: thread::ScopedJoinHandle<'_, _>| {
+            one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        all.into_iter().map(end).collect()
+    });
+    together(done, &looking, turn, before)
+}
+
+fn one_of_library(file: &Path, turn: Turn, which: u32) -> Result<Measured, Trouble> {
+    let connection = library::open(file, turn.operation)?;
     let mut library = Library::new(&connection)?;
     let began = Instant::now();
     let mut done = 0;
-    while began.elapsed() < span {
-        let Some(place) = rows::place(operation, done, runs) else { return Ok(None) };
-        match operation {
+    while began.elapsed() < turn.span {
+        let Some(place) = rows::place(turn, which, done) else { return Ok(None) };
+        match turn.operation {
             Operation::Claim => library.claim(place)?,
             Operation::Renew => library.renew(place)?,
             Operation::Save => library.save(place)?,
         }
         done += 1;
     }
-    let micros = began.elapsed().as_micros();
-    drop(library);
-    checked(&connection, operation, before, done)?;
-    Ok(Some((done, micros)))
+    Ok(Some((done, began.elapsed().as_micros())))
+}
+
+/// All that was done at once, in the time of the slowest.
+fn together(
+    done: Vec<Result<Measured, Trouble>>,
+    looking: &rusqlite::Connection,
+    turn: Turn,
+    before: i64,
+) -> Result<Measured, Trouble> {
+    let mut all = (0, 0);
+    for one in done {
+        let Some((operations, micros)) = one? else { return Ok(None) };
+        all = (all.0 + operations, all.1.max(micros));
+    }
+    checked(looking, turn.operation, before, all.0)?;
+    Ok(Some(all))
 }
 
 /// Looks whether the tables changed by as much as was counted.

@@ -12,8 +12,8 @@ use lease_sqlite::{HISTORY, SqliteSettings, SqliteStore};
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::Operation;
 use crate::trouble::Trouble;
+use crate::{Operation, Turn};
 
 /// How many runs there are at first; more where a turn runs out of them.
 pub(crate) const RUNS_AT_FIRST: u32 = 4_000;
@@ -45,14 +45,16 @@ pub(crate) struct Place {
     pub(crate) phase: u32,
 }
 
-/// Where the operation is done after so many; `None` where no run is left.
-pub(crate) fn place(operation: Operation, done: u32, runs: u32) -> Option<Place> {
-    let place = match operation {
-        Operation::Claim => Place { run: done, phase: 1 },
-        Operation::Renew => Place { run: done % runs, phase: 1 },
-        Operation::Save => Place { run: done / SAVES_PER_RUN, phase: 1 + done % SAVES_PER_RUN },
+/// Where one of those that do it at once goes on after so many; `None` where it has no run left. Each has
+/// runs of its own.
+pub(crate) fn place(turn: Turn, which: u32, done: u32) -> Option<Place> {
+    let own = turn.runs / turn.at_once;
+    let (nth, phase) = match turn.operation {
+        Operation::Claim => (done, 1),
+        Operation::Renew => (done % own, 1),
+        Operation::Save => (done / SAVES_PER_RUN, 1 + done % SAVES_PER_RUN),
     };
-    (place.run < runs).then_some(place)
+    (nth < own).then_some(Place { run: which * own + nth, phase })
 }
 
 /// A run by its number.
