@@ -44,9 +44,9 @@ pub(crate) struct Arguments {
     /// The store.
     #[arg(long, value_enum, default_value = "postgres")]
     store: Store,
-    /// New suppliers a second.
-    #[arg(long, value_name = "N", default_value_t = 22, value_parser = clap::value_parser!(u32).range(1..))]
-    rate: u32,
+    /// New suppliers a second [default: 22 on PostgreSQL, 32 on SQLite].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    rate: Option<u32>,
     /// Faults in two seconds.
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..))]
     faults: u32,
@@ -67,6 +67,16 @@ pub(crate) enum Store {
     Sqlite,
 }
 
+impl Store {
+    /// Enough that workers are always busy, and no more than they keep up with.
+    fn rate(self) -> u32 {
+        match self {
+            Self::Postgres => 22,
+            Self::Sqlite => 32,
+        }
+    }
+}
+
 impl Arguments {
     /// A dose for CI, with the program that the tests have built.
     pub(crate) fn small(store: Store) -> Self {
@@ -75,7 +85,7 @@ impl Arguments {
             workers: 4,
             seed: 1,
             store,
-            rate: 8,
+            rate: Some(8),
             faults: 4,
             dev: true,
             install: false,
@@ -153,7 +163,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let script = Script {
         lasts: Duration::from_secs(arguments.seconds),
         faults: faults.max(1),
-        rate: arguments.rate,
+        rate: arguments.rate.unwrap_or(arguments.store.rate()),
         ttl: TTL,
     };
     println!("{count} workers, seed {}, {} s", arguments.seed, arguments.seconds);
