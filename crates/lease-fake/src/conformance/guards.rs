@@ -159,12 +159,18 @@ pub async fn one_receipt_only_uniqueness_stands_when_a_row_was_set_back(harness:
     let effects = lease_core::Effects::new(vec![harness.effect("first")]).expect("one effect");
     let _ = judged(scene.store.save(&save_with(&lease, "submitted", "a", "first", effects)).await);
     harness.forget_saves(lease.run).await;
-    let before = scene.everything(lease.run).await;
-    let effects = lease_core::Effects::new(vec![harness.effect("second")]).expect("one effect");
-    let again = scene.store.save(&save_with(&lease, "submitted", "a", "second", effects)).await;
-    assert!(again.is_err(), "{again:?}");
-    assert_eq!(scene.everything(lease.run).await, before);
-    assert_eq!(before.receipts.len(), 1);
+    let nothing_lands = async |lease: &LeaseId| {
+        let before = scene.everything(lease.run).await;
+        let effects = lease_core::Effects::new(vec![harness.effect("second")]).expect("one effect");
+        let again = scene.store.save(&save_with(lease, "submitted", "a", "second", effects)).await;
+        assert!(again.is_err(), "{lease:?}: {again:?}");
+        assert_eq!(scene.everything(lease.run).await, before);
+        assert_eq!(before.receipts.len(), 1);
+    };
+    nothing_lands(&lease).await;
+    // The receipt has another number than the one that it would be saved under now.
+    scene.lapse().await;
+    nothing_lands(&scene.granted(lease.run, "x#1").await).await;
 }
 
 /// FENCE-UP: the rise of the number alone stands, because a released run is claimed again under the
